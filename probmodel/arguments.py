@@ -57,15 +57,10 @@ def names_among(
     which: str = "",
     refused: type[ProbmodelError] = SamplerError,
 ) -> tuple[str, ...]:
-    """Return the variables that ``var_names`` names, in the order of those that are known.
+    """Return the variables that ``given`` names, all for None, in the order of the known ones.
 
-    Parameters
-    ----------
-    known : names of variables
-    given : a name or several; None for all
-    of : whose variables they are
-    which : what is said of those that are known, in words
-    refused : the class of the error that says what is wrong
+    Messages say whose variables they are, ``of``, and what is said of those that are known,
+    ``which``. An error of the class ``refused`` says what is wrong.
     """
     if given is None:
         return tuple(known)
@@ -130,11 +125,8 @@ def path_of(name: str, value: Any, refused: type[ProbmodelError] = OutputError) 
 def existing_file(path: Any, kind: str, refused: type[ProbmodelError]) -> Path:
     """Return the path of a file that can be read; a leading ``~`` is the home directory.
 
-    Parameters
-    ----------
-    path : what the user gave
-    kind : what the file should be, in words
-    refused : the class of the error that says why it is no such file
+    An error of the class ``refused`` says why it is no such file; ``kind`` is what it should be, in
+    words.
     """
     given = repr(str(path))
     try:

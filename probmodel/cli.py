@@ -45,17 +45,10 @@ do nothing but compute; data files are read, never run."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line, by default that of the process, and return its exit status.
 
-    Parameters
-    ----------
-    arguments : words of the command line; those of the process by default
-
-    Returns
-    -------
-    int
-        0, or 2 after an error (one message on standard error, a traceback with ``--traceback``
-        only), or 128 and the number of a signal.
+    That is 0, or 2 after an error (one message on standard error, a traceback with ``--traceback``
+    only), or 128 and the number of a signal.
     """
     options = _options(arguments)
     with held() as signals:
@@ -102,12 +95,8 @@ def _say(text: str) -> None:
 def _print(text: object, end: str = "\n") -> None:
     """Write to standard output, and make sure that it got there.
 
-    Raises
-    ------
-    BrokenPipeError
-        If nobody reads it any more.
-    OutputError
-        If it cannot be written for another reason.
+    Raises a BrokenPipeError if nobody reads it any more, and an `OutputError` if it cannot be
+    written for another reason.
     """
     try:
         print(_encodable(str(text), sys.stdout), end=end, flush=True)

@@ -53,12 +53,8 @@ def page_text(name: str) -> str:
 def copy_page(name: str, folder: str | os.PathLike[str]) -> str:
     """Copy a model and its data to a folder, and return what was written and how it is run.
 
-    The command that the page shows is that of the copy.
-
-    Raises
-    ------
-    OutputError
-        If one of the files is there already, or cannot be written; then nothing is replaced.
+    The command that the page shows is that of the copy. Raises an `OutputError` if one of the files
+    is there already, or cannot be written; then nothing is replaced.
     """
     page, place = page_of(name), Path(folder).expanduser()
     model = place / f"{page.name}.py"

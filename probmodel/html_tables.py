@@ -16,15 +16,10 @@ def table(
     heads: Sequence[str] = (),
     strong: Sequence[str] = (),
 ) -> str:
-    """Return a table as HTML.
+    """Return a table as HTML, with a title in bold above and ``about`` beside it.
 
-    Parameters
-    ----------
-    title : shown above, in bold
-    rows : texts of the cells; a last cell takes the columns that a row lacks
-    about : shown beside the title
-    heads : of the columns
-    strong : texts whose cells are shown in bold
+    The last cell of a row takes the columns that it lacks; ``heads`` are those of the columns, and
+    cells with a text in ``strong`` are in bold.
     """
     rows = list(rows)
     width = max((len(row) for row in (*rows, heads)), default=1)

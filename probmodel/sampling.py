@@ -187,11 +187,7 @@ def infer(
 def finished(drawn: Drawn, interrupted: Callable[[], bool], quiet: bool) -> Any:
     """Make the ArviZ object and warn, of a run to which no signal can do harm any more.
 
-    Parameters
-    ----------
-    drawn : the run
-    interrupted : tells whether a signal has come by now
-    quiet : whether to show no warnings
+    ``interrupted`` tells whether a signal has come by now; no warnings are shown if ``quiet``.
     """
     result = result_of(drawn)
     if interrupted():

@@ -36,17 +36,9 @@ def start_adam(shape: int | tuple[int, ...]) -> Adam:
 def direction(adam: Adam, gradient: Array, momentum: float = MOMENTUM) -> tuple[Adam, Array]:
     """Take in a gradient and return the new state and the direction to descend against.
 
-    Parameters
-    ----------
-    adam : state
-    gradient : finite, in the shape of the parameters
-    momentum : b1, at least 0 and below 1
-
-    Returns
-    -------
-    adam : the new state
-    direction : of the shape of the gradient, with entries of about one at first; the parameters
-        become what they are less the learning rate times this
+    ``gradient`` is finite, in the shape of the parameters, and ``momentum``, b1, from 0 to below 1.
+    The direction has entries of about one at first; the parameters become what they are less the
+    learning rate times it.
     """
     t = adam.steps + 1
     mean = momentum * adam.mean + (1.0 - momentum) * gradient

@@ -63,12 +63,8 @@ def make_grid(
 ) -> Grid:
     """Return the settings between the limits of both, these included.
 
-    Parameters
-    ----------
-    step_range : smallest and largest step size
-    steps_range : smallest and largest number of steps; all between are chosen from, or
-        `MOST_COUNTS` of them
-    spacing : whether step sizes are even on the log scale or as they are
+    ``spacing`` says whether step sizes are even on the log scale or as they are. Of the numbers of
+    steps, all between are chosen from, or `MOST_COUNTS` of them.
     """
     space = np.geomspace if spacing == "log" else np.linspace
     low, high = steps_range
@@ -138,12 +134,8 @@ class AnnealedSearch(NamedTuple):
     ) -> Search:
         """Learn the reward of the setting in force, and choose the next (lines 5 to 15).
 
-        Parameters
-        ----------
-        rng : one uniform number is drawn
-        search : what was known
-        reward : finite
-        warming_up : whether the reward is one of the warm-up
+        The ``reward`` is finite, and ``warming_up`` whether it is one of the warm-up. One uniform
+        number is drawn.
         """
         is_highest = reward > search.highest and reward > 0.0
         search = search._replace(

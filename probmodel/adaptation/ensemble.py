@@ -146,13 +146,8 @@ def diagonal_log_fit(points: Array, tails: float = 0.0, widths: Array = WIDTHS) 
 def _own_squares(e: Array) -> tuple[Array, Array]:
     """Squared distance of each point from the mean of the others, over their scatter.
 
-    Parameters
-    ----------
-    e : (chains, N + 1, dim), points less the mean of all
-
-    Returns
-    -------
-    The squares in each coordinate by itself, and 1 - g h_n there: (chains, N + 1, dim) each.
+    ``e`` are the points less the mean of all. Returns the squares in each coordinate by itself, and
+    1 - g h_n there: (chains, N + 1, dim) each.
     """
     g = e.shape[1] / (e.shape[1] - 1)
     with np.errstate(invalid="ignore"):

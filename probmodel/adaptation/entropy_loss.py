@@ -155,13 +155,8 @@ def steer(
 ) -> Weights:
     """Update beta and gamma (Algorithm 1, lines 11 and 12).
 
-    Parameters
-    ----------
-    weights : before
-    accepted : mean acceptance probability
-    target : acceptance rate aimed at
-    rate : of both; gamma is raised by ``rate gamma`` times the mean penalty
-    penalties : (chains,)
+    ``rate`` is that of both; gamma is raised by ``rate gamma`` times the mean of the penalties,
+    (chains,). ``accepted`` is the mean acceptance probability, ``target`` the one aimed at.
     """
     beta = np.clip(weights.beta * (1.0 + rate * (accepted - target)), *BETA)
     rise = np.mean(penalties) if len(penalties) else 0.0

@@ -95,12 +95,9 @@ def normalised(R: Array) -> Array:
 
 
 def winsorised(S: Array, longest: float) -> Array:
-    """Shorten the rows of S beyond ``longest`` times the (lower) median length of rows not zero.
+    """Shorten the rows of S, (chains, dim), beyond ``longest`` times the median length.
 
-    Parameters
-    ----------
-    S : (chains, dim)
-    longest : above 1
+    That is the lower median of the rows that are not zero; ``longest`` is above 1.
     """
     S = _bounded(S)
     lengths = np.max(np.abs(S), axis=1)

@@ -76,11 +76,7 @@ def jumps(path: Path, power: float) -> Array:
 def jump_slopes(path: Path, power: float, by_jump: Array) -> tuple[Array, Array]:
     """Return the derivatives in q_L and r_L of a function of a J.
 
-    Parameters
-    ----------
-    path : the trajectories
-    power : of the length of a jump
-    by_jump : (chains,), derivative of the function in a J
+    ``power`` is that of the length of a jump, and ``by_jump``, (chains,), the derivative in a J.
     """
     move = path.x[-1] - path.x[0]
     length = np.maximum(np.linalg.norm(move, axis=1), NOTHING)

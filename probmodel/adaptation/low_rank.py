@@ -52,13 +52,10 @@ TINY = 1e-20  # below this a variance counts as none
 
 
 def low_rank(x: Array, grad: Array, first: Array, cutoff: float = CUTOFF) -> LowRank:
-    """Estimate the root of a covariance from draws and gradients.
+    """Estimate the root of a covariance from draws and gradients of the log density there.
 
-    Parameters
-    ----------
-    x, grad : (n, dim), draws and the gradients of the log density there
-    first : (n,), bool: the half of the draws that makes G; see `halves`
-    cutoff : variances within this factor of the level are left alone; above 1
+    ``first`` tells which half of the draws makes G, see `halves`. Variances within the factor
+    ``cutoff``, above 1, of the level are left alone.
     """
     scale = scales(x, grad)
     y, z = (x - np.mean(x, axis=0)) / scale, (grad - np.mean(grad, axis=0)) * scale
@@ -78,13 +75,8 @@ def low_rank(x: Array, grad: Array, first: Array, cutoff: float = CUTOFF) -> Low
 def halves(kept: Array) -> Array:
     """Divide draws in two, by chains or, of one chain, in time.
 
-    Parameters
-    ----------
-    kept : (times, chains), bool: which draws there are
-
-    Returns
-    -------
-    (n,), bool, of the draws there are, row by row: those of every second chain, or the later ones
+    ``kept``, (times, chains), tells which draws there are. Returns of these, row by row, which are
+    those of every second chain, or the later ones: (n,), bool.
     """
     times, chains = np.nonzero(kept)
     if (chains % 2).any() and not (chains % 2).all():

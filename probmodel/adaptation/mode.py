@@ -46,18 +46,10 @@ class Mode(NamedTuple):
 
 
 def find_mode(density: CurvedLogDensity, x: Array, most: int = 200) -> Mode:
-    """Climb to a mode from each row of ``x``: (chains, dim).
+    """Climb to a mode from each row of ``x``, (chains, dim), by ``most`` iterations at most.
 
-    Parameters
-    ----------
-    density : log density with gradient and Hessian, finite at ``x``
-    x : where to start
-    most : iterations at most
-
-    Returns
-    -------
-    Mode
-        A climb that ends at no mode says so in ``found``; nothing raises on values.
+    The density has gradient and Hessian, and is finite there. A climb that ends at no mode says so
+    in ``found``; nothing raises on values.
     """
     logp, grad = density(x)
     vectors, values = _curvature(density, x, grad)
@@ -110,9 +102,7 @@ def _climb(
 ) -> tuple[Array, Array, Array]:
     """Step along ``direction``; chains with no ``gain`` to make, and those that find none, stay.
 
-    Returns
-    -------
-    The new positions, their log densities, and which chains moved.
+    Returns the new positions, their log densities, and which chains moved.
     """
     length = np.ones(len(x))
     wanted = gain > 0.0

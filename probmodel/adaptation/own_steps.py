@@ -55,10 +55,7 @@ def whole_steps(chains: int) -> OwnSteps:
 def search(acceptance_at: Callable[[Array], Array], chains: int) -> OwnSteps:
     """Divide each chain's step by ten until it is accepted by half.
 
-    Parameters
-    ----------
-    acceptance_at : steps, (chains,) -> acceptance probabilities, (chains,)
-    chains : number of chains
+    ``acceptance_at`` maps steps to acceptance probabilities, (chains,) each.
     """
     own = whole_steps(chains)
     factor = own.factor

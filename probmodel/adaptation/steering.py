@@ -51,14 +51,10 @@ class Steering(NamedTuple):
         return size if self.own is None or self.own.whole.all() else size * self.own.factor
 
     def learned(self, accept_prob: Array, accepted: Array, finite: Array) -> Steering:
-        """Learn from a transition of every chain.
+        """Learn from a transition of every chain: what came of it, and of its proposal, (chains,).
 
         The shared step size is steered by those that use it, if their proposals were finite. Where
         no chain uses it, or none with a finite proposal, it is too long for all of them.
-
-        Parameters
-        ----------
-        accept_prob, accepted, finite : (chains,), what came of them, and of their proposals
         """
         if self.own is None:
             return self._replace(rule=self.rule.learned(accept_prob, accepted, self.target))

@@ -128,12 +128,8 @@ def about_centres(
 def climb(state: Length, seen: Trajectories, step: float, longest: float) -> Length:
     """Change log T after one trajectory of each chain.
 
-    Parameters
-    ----------
-    state : the ascent so far
-    seen : the trajectories
-    step : size of an integrator's step; nothing is gained by trajectories shorter than that
-    longest : trajectory in time
+    Nothing is gained by trajectories shorter than an integrator's ``step``; ``longest`` is the
+    longest one in time.
     """
     z, end, alpha = seen.z, seen.end, seen.alpha
     with np.errstate(over="ignore", invalid="ignore"):

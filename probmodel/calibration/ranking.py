@@ -38,18 +38,9 @@ class Ranked(NamedTuple):
 def rank(drawn: Drawn, truth: Mapping[str, Array], size: int, rng: np.random.Generator) -> Ranked:
     """Rank the true values among ``size`` draws that are evenly spaced along the chains.
 
-    Parameters
-    ----------
-    drawn : an inference
-    truth : the true values by name: the variables that were kept, and `LOG_LIKELIHOOD` if there
-        is one
-    size : number of draws to rank among
-    rng : decides between equal values
-
-    Raises
-    ------
-    DataError
-        If a draw or a true value is not finite.
+    ``truth`` has by name the variables that were kept, and `LOG_LIKELIHOOD` if there is one;
+    ``rng`` decides between equal values. Raises a `DataError` if a draw or a true value is not
+    finite.
     """
     draws = dict(drawn.draws)
     if LOG_LIKELIHOOD in truth:

@@ -96,13 +96,7 @@ class Simulation:
         self._whole = all(name in _takes(other, Parameter) for name in self._parameters)
 
     def draw(self, rng: np.random.Generator) -> Simulated:
-        """Draw once, and bind.
-
-        Raises
-        ------
-        DataError
-            If what was drawn is not finite.
-        """
+        """Draw once, and bind; raise a `DataError` if what was drawn is not finite."""
         try:
             with np.errstate(all="ignore"):
                 drawn = {name: value[0] for name, value in self._plan.run(rng, 1).items()}

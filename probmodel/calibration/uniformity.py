@@ -36,12 +36,7 @@ def counts_below(ranks: Array, most: int) -> Array:
 def p_values(ranks: Array, most: int) -> Array:
     """Return the p-value of uniformity on 0, ..., ``most`` of each row: (quantities,).
 
-    They are exact for independent ranks, up to rounding of 1e-12.
-
-    Parameters
-    ----------
-    ranks : (quantities, n), whole numbers from 0 to ``most``
-    most : number of draws that the true value was ranked among
+    They are exact for independent ranks, whole numbers (quantities, n), up to rounding of 1e-12.
     """
     rows, n = ranks.shape
     if n == 0 or rows == 0:
@@ -94,10 +89,7 @@ def tail_probabilities(n: int, most: int) -> Array:
 def inside_probability(tails: Array, statistic: Array) -> Array:
     """Return the probability that all tail probabilities exceed a statistic: (quantities,).
 
-    Parameters
-    ----------
-    tails : (L, n + 1), see `tail_probabilities`
-    statistic : (quantities,)
+    ``tails`` are those of `tail_probabilities`.
     """
     from scipy.fft import irfft, next_fast_len, rfft
     from scipy.special import gammaln

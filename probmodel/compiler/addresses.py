@@ -26,15 +26,7 @@ def c_library(name: str) -> CFunction:
 
 @cache
 def scipy_special(name: str, arguments: int) -> CFunction:
-    """Return a special function of SciPy as machine code calls it.
-
-    Parameters
-    ----------
-    name : str
-        As in `scipy.special`.
-    arguments : int
-        How many doubles it takes.
-    """
+    """Return a function of `scipy.special` of so many doubles, as machine code calls it."""
     from scipy.special import cython_special
 
     capsules = cython_special.__pyx_capi__

@@ -76,17 +76,12 @@ def _at_hand(x: Any) -> Any:
 
 
 def _still(g: Any, found: Any, infinite: Any) -> Any:
-    """Return a slope times ``g``: zero, where ``g`` is, if the slope is infinite somewhere.
+    """Return ``found``, a slope times ``g``: zero, where ``g`` is, if it is infinite somewhere.
 
     What is infinite by its form, as a rate over a dose of zero, stays so whatever the parameters
     are. A function that is level there, which is what a ``g`` of zero says, does not move with
-    them: ``exp(-rate / dose)`` is zero. An infinite slope would make a NaN of that.
-
-    Parameters
-    ----------
-    g : slope of the end of the formula in the result
-    found : ``g`` times the slope of the result
-    infinite : numbers at one point that tell where the slope is infinite
+    them: ``exp(-rate / dose)`` is zero. An infinite slope would make a NaN of that. ``infinite``
+    are numbers at one point that tell where it is.
     """
     return where(anp.equal(g, 0.0), 0.0, found) if np.any(infinite) else found
 
@@ -201,10 +196,7 @@ VSpace.register(Symbol, SymbolSpace)
 def gradient_of(function: Callable[..., Any], *xs: Symbol) -> tuple[Any, list[Any]]:
     """Write down a function that is one number, and its derivatives, at some symbols.
 
-    Raises
-    ------
-    NotDifferentiableError
-        From what a rule of derivation raises.
+    Raises a `NotDifferentiableError` from what a rule of derivation raises.
     """
     roots = [VJPNode.new_root() for _ in xs]
     with alone(), trace_stack.new_trace() as number:

@@ -49,10 +49,7 @@ class NumpyProgram:
     def __call__(self, *inputs: Array) -> tuple[Array, ...]:
         """Return outputs, (chains, ...) each, at inputs, (chains, ...) each.
 
-        Raises
-        ------
-        ValueError
-            If an input has another shape. Values never raise.
+        Raises a ValueError if an input has another shape. Values never raise.
         """
         given = [np.ascontiguousarray(x, dtype=np.float64) for x in inputs]
         chains = len(given[0])

@@ -139,12 +139,10 @@ def _pulled(
 
 
 def _step_back(scan: Scan, moving: Sequence[int], same: Sequence[int]) -> OverRows:
-    """Return the step of the scan from the other end.
+    """Return the step of the scan from the other end, whose derivatives are wanted.
 
-    Parameters
-    ----------
-    scan : whose derivatives are wanted
-    moving, same : positions of the sequences, and of what is the same at all times, in which
+    ``moving`` and ``same`` are positions of the sequences, and of what is the same at all times, in
+    which.
     """
     step, n, m = scan.step, scan.size, scan.added
 

@@ -121,11 +121,7 @@ def differentiated(
 ) -> Program:
     """Write down a function that is one number, and its derivatives in all that it is given.
 
-    Parameters
-    ----------
-    scope : of the expressions that the function asks a trace for
-    function : of a `Trace`, and of what is given
-    shapes : of what is given
+    It takes a `Trace` of the scope, and what is given, which has these shapes.
     """
 
     def value_and_slopes(trace: Trace, *given: Any) -> tuple[Any, ...]:
@@ -195,10 +191,7 @@ class Trace:
     def density(self, distribution: Distribution, operands: Sequence[Any]) -> Any:
         """Return the log density of a value, added up over its elements.
 
-        Parameters
-        ----------
-        distribution : of the value
-        operands : the value and the parameters, with axes that broadcast
+        The operands are the value and the parameters, with axes that broadcast.
         """
         kernel = self.written(
             distribution,

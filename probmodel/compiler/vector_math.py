@@ -64,18 +64,9 @@ class VectorMath:
         self._lanes = lanes
 
     def call(self, builder: Any, name: str, *args: Any, apart: bool = False) -> Any:
-        """Return a function of vectors.
+        """Return one of `FUNCTIONS` of vectors of as many doubles as there are lanes.
 
-        Parameters
-        ----------
-        builder : llvmlite.ir.IRBuilder
-            What appends the instructions.
-        name : str
-            One of `FUNCTIONS`.
-        *args : llvmlite.ir.Value
-            Vectors of as many doubles as there are lanes.
-        apart : bool
-            Whether the function stays apart from what calls it, which is faster to compile.
+        Where it stays ``apart`` from what calls it, it is compiled faster.
         """
         if len(args) != FUNCTIONS[name]:
             raise TypeError(f"{name} takes {FUNCTIONS[name]} arguments, not {len(args)}")

@@ -96,18 +96,11 @@ def size_below(elements: int) -> int:
 
 
 def filled(xp: Any, vector: Any, index: Array, batch: tuple[int, ...]) -> Any:
-    """Put the elements of a vector in places, and zeros elsewhere.
+    """Put the elements of a vector in places, and zeros elsewhere: (..., *index.shape).
 
-    Parameters
-    ----------
-    xp : a NumPy-like namespace
-    vector : (..., m); an array or a symbol
-    index : where each place takes its element from, counting from 1; 0 leaves it zero
-    batch : shape of the leading axes of ``vector``, which a symbol does not know
-
-    Returns
-    -------
-    (..., *index.shape)
+    ``index`` says where each place takes its element from, counting from 1; 0 leaves it zero.
+    ``batch`` is the shape of the leading axes of the vector, (..., m), which a symbol does not
+    know.
     """
     padded = xp.concatenate([np.zeros((*batch, 1)), vector], axis=-1)
     # One vector's elements are gathered faster than those of a stack of vectors.

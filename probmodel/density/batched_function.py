@@ -93,10 +93,7 @@ class BatchedFunction:
     def pull_back(self, weight: Array, *inputs: Array) -> list[Array]:
         """Return derivatives of the sum of ``weight`` times the results, one for each input.
 
-        Parameters
-        ----------
-        weight : (rows, *shape)
-        *inputs : each leading with the rows
+        All lead with the rows.
         """
         if self.constant:
             return [np.zeros(np.shape(a)) for a in inputs]
@@ -125,10 +122,8 @@ class BoundFunction:
     def jacobian(self, position: int, arguments: Sequence[Array]) -> Array:
         """Return the derivatives of a vector result in a vector argument: (*lead, n, m).
 
-        Parameters
-        ----------
-        position : of the argument
-        arguments : (*lead, ...) each; the last axis of ``lead`` is the chain axis
+        ``position`` is that of the argument; the arguments are (*lead, ...), of which the last axis
+        of ``lead`` is the chain axis.
         """
         function = self.function
         lead = self._lead(arguments)
@@ -144,10 +139,8 @@ class BoundFunction:
     ) -> tuple[list[Array], list[Array]]:
         """Return the derivatives of the sum of ``weight`` times the results.
 
-        Returns
-        -------
-        in_arguments : (*lead, ...) each
-        in_captured : (chains, ...) each, summed over the axes in front of the chains
+        Those in the arguments, (*lead, ...) each, and those in what was captured, (chains, ...)
+        each, summed over the axes in front of the chains.
         """
         slopes = self._pull(weight, arguments)
         n = self.function.n_arguments

@@ -190,12 +190,8 @@ class Switch:
 
         When machine code is made, both are compared where finite: no mistake of one shall go
         unnoticed. In places where a chain may begin they can differ by rounding alone, so that they
-        are compared again, elsewhere, after twice as much work, and so on.
-
-        Raises
-        ------
-        ModelError
-            If the engine is ``"llvm"`` and there is none.
+        are compared again, elsewhere, after twice as much work, and so on. Raises a `ModelError` if
+        the engine is ``"llvm"`` and there is none.
         """
         if self._machine is None and not self.reason:
             run = self._programs.by_numpy

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 
 def explain_point(binding: Binding, density: ModelDensity, x: Array) -> str:
-    """Return one line for each term; a term that is not finite says where and with what values.
+    """Return one line for each term at an unconstrained point, (dim,).
 
-    Parameters
-    ----------
-    x : one unconstrained point, (dim,)
+    A term that is not finite says where and with what values.
     """
     lines = []
     values = density.terms(x[None])

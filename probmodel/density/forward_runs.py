@@ -117,14 +117,10 @@ class Forward(Trace):
     ) -> Symbol:
         """Add a draw, which is made after those that were added before.
 
-        Parameters
-        ----------
-        declaration, distribution : what it is for, and from; messages name them
-        function : of a random generator, the number of rows, and the operands; it returns
-            (rows, *shape)
-        operands : values, of which those that are known have no rows; the last ones are the
-            parameters of the distribution
-        like : an example of a row, where it is no value of the distribution
+        Messages name the declaration and its distribution. ``function`` is of a random generator,
+        the number of rows, and the operands, of which those that are known have no rows; the last
+        ones are the parameters. It returns (rows, *shape). ``like`` is an example of a row, where
+        it is no value of the distribution.
         """
         randomness, count = self._randomness, len(distribution.parameters)
 
@@ -205,10 +201,8 @@ class Forward(Trace):
     def plan(self, outputs: Mapping[str, Any]) -> Plan:
         """Return what computes named outputs.
 
-        Parameters
-        ----------
-        outputs : expressions, whose results have the types of these; or values, whose results are
-            floating-point numbers
+        These are expressions, whose results have the types of these, or values, whose results are
+        floating-point numbers.
         """
         values, kinds = [], {}
         for name, output in outputs.items():

@@ -82,10 +82,7 @@ class FunctionDensity(LogDensity):
     def hvp(self, x: Array, v: Array) -> Array:
         """Hessian of the log density times a vector, by autograd's tracer: (chains, dim).
 
-        Raises
-        ------
-        ModelError
-            If it was made with ``gradient=False``.
+        Raises a `ModelError` if it was made with ``gradient=False``.
         """
         self._require_gradient()
         return super().hvp(x, v)

@@ -21,15 +21,8 @@ _ROUNDING = 1e-9  # of the width of an interval, by which values may lie beyond 
 def impossible(distribution: Distribution, params: Sequence[Any]) -> Array:
     """Tell which values have impossible parameters: what broadcasts against rows + batch + event.
 
-    Parameters
-    ----------
-    distribution : what is to be drawn from
-    params : its parameters, which broadcast against rows + batch, event axes behind
-
-    Raises
-    ------
-    ValueError
-        If there are such values, and they are whole numbers, of which none stands for NaN.
+    The parameters broadcast against rows + batch, event axes behind. Raises a ValueError if there
+    are such values, and they are whole numbers, of which none stands for NaN.
     """
     found: Array = np.zeros((), dtype=bool)
     for (name, spec), value in zip(distribution.parameters.items(), params, strict=True):

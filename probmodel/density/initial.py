@@ -32,12 +32,8 @@ def initial_points(
     (-2, 2) in each unconstrained coordinate, and half from the prior. Where none of these will do,
     more are tried for that chain. The radius halves from draw to draw then, because models are more
     often defined near the centre; but as some are nowhere defined there, it starts again every ten
-    draws. Draws that are no better than what a chain has go to one that still lacks a place.
-
-    Raises
-    ------
-    InitializationError
-        With the terms of the log density at the last point tried.
+    draws. Draws that are no better than what a chain has go to one that still lacks a place. Raises
+    an `InitializationError` with the terms of the log density at the last point tried.
     """
     draw, alike = _drawing(density, rng, chains, inits), not isinstance(inits, Sequence)
     x = draw(0)

@@ -129,12 +129,7 @@ class ModelDensity(LogDensity):
         """Return the density on the scale, and with the engines, that it had; and its values.
 
         These are no work that counts for the engines: a run that goes on turns to machine code
-        where it would have.
-
-        Raises
-        ------
-        ModelError
-            If it had other parameters.
+        where it would have. Raises a `ModelError` if it had other parameters.
         """
         names = {free.name for free in self._binding.free}
         if x.shape[1] != self.dim or not names.issuperset(snapshot["pseudo_data"]):
@@ -185,14 +180,9 @@ class ModelDensity(LogDensity):
     def constant_metric(self, latent_mean: LatentMean = "paper") -> Array:
         """Return the precision of a Gaussian prior plus the averaged information: (dim, dim).
 
-        Parameters
-        ----------
-        latent_mean : ``"paper"`` or ``"exact"``: how the information is averaged over the prior
-
-        Raises
-        ------
-        ModelError
-            If the prior is not Gaussian or not proper, or the information cannot be averaged.
+        ``latent_mean``, ``"paper"`` or ``"exact"``, says how the information is averaged over the
+        prior. Raises a `ModelError` if the prior is not Gaussian or not proper, or the information
+        cannot be averaged.
         """
         return constant_metric(self._binding, latent_mean)
 
@@ -264,10 +254,8 @@ class ModelDensity(LogDensity):
     def unconstrain(self, values: dict[str, Any], default: Array) -> Array:
         """Return the unconstrained point of parameter values, in declared order.
 
-        Raises
-        ------
-        InitializationError
-            If a name is unknown, or a value has the wrong shape or lies outside its support.
+        Raises an `InitializationError` if a name is unknown, or a value has the wrong shape or lies
+        outside its support.
         """
         known = {free.name: free for free in self._binding.free}
         for name in values:
@@ -324,11 +312,8 @@ class ModelDensity(LogDensity):
     ) -> ModelDensity:
         """Return the density with hierarchies standardised by prior and data.
 
-        Parameters
-        ----------
-        visited : (times, chains, dim), where chains have been; there it is measured what data tell
-        rng : of the measurement
-        count : returns a density that counts its evaluations
+        What data tell is measured where chains have been, ``visited``, (times, chains, dim).
+        ``count`` returns a density that counts its evaluations.
         """
         from probmodel.density.standardising import measured
 
@@ -370,12 +355,8 @@ class ModelDensity(LogDensity):
 def as_posterior(model: Any) -> LogDensity:
     """Return the log density of a bound model; a log density comes back as it is.
 
-    Raises
-    ------
-    ModelError
-        If it is neither; a model class that was not bound says what to write.
-    DataError
-        If an observed quantity of the model has no data.
+    Raises a `ModelError` if it is neither, which says of a model class that was not bound what to
+    write, and a `DataError` if an observed quantity of the model has no data.
     """
     if isinstance(model, Model):
         return ModelDensity(model)

@@ -28,17 +28,8 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
 
     Each parameter is drawn given those declared before it. One that has no distribution to draw
     from, such as a flat one, is drawn uniformly in (-2, 2) on the unconstrained scale, as starting
-    points are. Observed quantities keep their data, and potentials are left out.
-
-    Parameters
-    ----------
-    binding : of a model, with its data
-    rng : all randomness
-    n : number of draws
-
-    Returns
-    -------
-    (n, dim); not finite where a draw falls on the boundary of its support.
+    points are. Observed quantities keep their data, and potentials are left out. Draws are not
+    finite where one falls on the boundary of its support.
     """
     return _points(binding, Start())(rng, n)
 
@@ -46,11 +37,8 @@ def prior_draws(binding: Binding, rng: np.random.Generator, n: int) -> Array:
 def exact_draws(binding: Binding) -> Callable[[np.random.Generator, int], Array]:
     """Return what draws all parameters from their priors, exactly: ``(rng, n)`` to (n, dim).
 
-    Raises
-    ------
-    ModelError
-        As `draw_from_prior` does; or if observed quantities have missing elements, whose
-        distribution is that of data.
+    Raises a `ModelError` as `draw_from_prior` does; or if observed quantities have missing
+    elements, whose distribution is that of data.
     """
     for name, imputed in binding.imputed.items():
         raise binding.declarations[name].model_error(
@@ -103,12 +91,7 @@ def simulate_near_zero(
 def prior_plan(binding: Binding) -> Plan:
     """Return what draws every parameter, deterministic and observed quantity by name, exactly.
 
-    ``binding`` has no data for what is to be drawn.
-
-    Raises
-    ------
-    ModelError
-        As `draw_exactly` does.
+    ``binding`` has no data for what is to be drawn. Raises a `ModelError` as `draw_exactly` does.
     """
     return Forward(binding, draw_exactly).plan(_all_outputs(binding))
 
@@ -207,10 +190,7 @@ def check_whole(free: FreeParameter) -> None:
 def draw_exactly(forward: Forward, free: FreeParameter) -> Symbol:
     """Draw a parameter from its prior, as `draw_from_prior`, if all of it has a distribution.
 
-    Raises
-    ------
-    ModelError
-        As `draw_from_prior`, or if the prior is flat on some elements.
+    Raises a `ModelError` as that does, or if the prior is flat on some elements.
     """
     check_whole(free)
     return draw_from_prior(forward, free)
@@ -219,10 +199,8 @@ def draw_exactly(forward: Forward, free: FreeParameter) -> Symbol:
 def draw_from_prior(forward: Forward, free: FreeParameter) -> Symbol:
     """Draw a parameter from its prior, restricted by its bounds or constraint.
 
-    Raises
-    ------
-    ModelError
-        If the prior is improper, or a restriction leaves it without a known normalisation.
+    Raises a `ModelError` if the prior is improper, or a restriction leaves it without a known
+    normalisation.
     """
     declaration = free.declaration
     distribution = drawable(forward, free)
@@ -248,10 +226,7 @@ def needs_redraws(free: FreeParameter, distribution: Distribution) -> bool:
 def drawable(forward: Forward, free: FreeParameter) -> Distribution:
     """Return the distribution of a parameter given those before it, bounds included if possible.
 
-    Raises
-    ------
-    ModelError
-        As `draw_from_prior` does.
+    Raises a `ModelError` as `draw_from_prior` does.
     """
     declaration, prior = free.declaration, free.declaration.prior
     flat = prior is None or isinstance(prior, Flat)

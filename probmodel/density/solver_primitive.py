@@ -16,13 +16,10 @@ Pulled = tuple[Array, Callable[[Array], tuple[Array, ...]]]
 def as_primitive(
     run: Callable[..., Array], run_with_vjp: Callable[..., Pulled], traced: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Make one primitive of a solver.
+    """Make one primitive of a solver, which maps arguments to values.
 
-    Parameters
-    ----------
-    run : arguments to values
-    run_with_vjp : arguments to values, and what pulls derivatives back to all arguments
-    traced : values, by operations that autograd can differentiate, for second derivatives
+    ``run_with_vjp`` returns besides what pulls derivatives back to all arguments; ``traced`` gives
+    the values by operations that autograd can differentiate, for second derivatives.
     """
 
     @primitive

@@ -15,19 +15,10 @@ from probmodel.types import Array
 
 
 def unconstrained_value(density: Any, x: Array, free: FreeParameter, given: Any) -> Array:
-    """Return the unconstrained value of one parameter, given those declared before it.
+    """Return the unconstrained value of one parameter, given those declared before it in ``x``.
 
-    Parameters
-    ----------
-    density : of the model
-    x : (dim,), with what was declared before
-    free : the parameter
-    given : its value; one number stands for all elements
-
-    Raises
-    ------
-    InitializationError
-        If the value has the wrong shape, or lies outside the support or on its boundary.
+    One number stands for all elements. Raises an `InitializationError` if the value has the wrong
+    shape, or lies outside the support or on its boundary.
     """
     value = _broadcast(free, given)
     bounds = [bound[0] for bound in density.values_at(x[None], free.bounds)]

@@ -44,11 +44,9 @@ def signature_of(
 ) -> inspect.Signature | None:
     """Return what a constructor that takes any arguments really takes; None for one that does not.
 
-    Parameters
-    ----------
-    constructor : has ``*args``, and maybe keywords of its own
-    parameters : of the distribution, in order
-    forms : other names, by that of the parameter in whose place one of them may be given
+    It has ``*args``, and maybe keywords of its own. The parameters of the distribution are in
+    order; ``forms`` are other names, by that of the parameter in whose place one of them may be
+    given.
     """
     own = inspect.signature(constructor).parameters.values()
     if all(p.kind is not inspect.Parameter.VAR_POSITIONAL for p in own):

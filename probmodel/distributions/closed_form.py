@@ -16,11 +16,9 @@ def closed_form(
 ) -> Callable[..., Any]:
     """Make one primitive of autograd of a formula and its derivatives.
 
-    Parameters
-    ----------
-    formula : of a NumPy-like namespace, and of arrays that broadcast
-    slopes : of the same; returns a thunk for each array: the derivative in it, of an element of the
-        result. It is differentiated in its turn.
+    Both are functions of a NumPy-like namespace, and of arrays that broadcast. ``slopes`` returns a
+    thunk for each array: the derivative in it, of an element of the result. It is differentiated in
+    its turn.
     """
 
     @primitive

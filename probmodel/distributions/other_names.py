@@ -143,11 +143,7 @@ all arguments that it does not take, and a whole sentence that is said of them."
 def parameters_here(name: str, given: Iterable[str], parameters: Collection[str]) -> str:
     """Say what arguments that a distribution does not take are called here; empty if unknown.
 
-    Parameters
-    ----------
-    name : of the distribution
-    given : names of the arguments
-    parameters : those that it takes
+    ``name`` is that of the distribution, ``given`` are those of the arguments.
     """
     found = []
     for key in given:

@@ -30,10 +30,7 @@ def reduce_to(arg: Array, partial: Array) -> Array:
 def summed(distribution: Any, *args: Any) -> Any:
     """Sum a log kernel over all but the leading axis; autograd can follow.
 
-    Parameters
-    ----------
-    distribution : of the log kernel
-    *args : a value and the parameters, aligned for broadcasting
+    ``args`` are a value and the parameters, aligned for broadcasting.
     """
     batch = batch_shape(args, distribution.event_ndims)
     kernel = distribution.log_kernel(anp, *args)

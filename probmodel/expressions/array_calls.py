@@ -183,13 +183,7 @@ ARRAY_CALLS = frozenset({*_BY_OTHERS, *_RECORDED})
 
 
 def array_call(function: Any, record: Record, args: Any, kwargs: Any) -> Any:
-    """Call one of the functions in the table.
-
-    Raises
-    ------
-    ModelError
-        If it takes other arguments.
-    """
+    """Call one of the functions in the table; a `ModelError` says that it takes other arguments."""
     own = _BY_OTHERS.get(function) or partial(_RECORDED[function], record)
     signature = inspect.signature(own)
     parameters = [str(p.replace(annotation=p.empty)) for p in signature.parameters.values()]

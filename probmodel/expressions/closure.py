@@ -38,17 +38,9 @@ class Closure:
 def trace(function: Callable[..., Any], names: Sequence[str], *rest: Any) -> Closure:
     """Call a function once with symbols and keep what it computes.
 
-    Parameters
-    ----------
-    function : takes one symbol for each of ``names``, then ``rest``; returns an expression, or a
-        list of numbers, which is the vector of them
-    names : of the arguments that change from call to call
-    *rest : further arguments, the same in every call
-
-    Raises
-    ------
-    ModelError
-        If it cannot be called so, or returns nothing.
+    It takes one symbol for each of ``names``, which change from call to call, then ``rest``, the
+    same in every call. It returns an expression, or a list of numbers, which is the vector of them.
+    Raises a `ModelError` if it cannot be called so, or returns nothing.
     """
     location = caller_location()
     symbols = [Symbol(n) for n in names]
@@ -66,18 +58,9 @@ def called(
 ) -> tuple[str, Any]:
     """Call a function of the user's; return its name and what it returns.
 
-    Parameters
-    ----------
-    function : what was handed over
-    names : of its first arguments, for messages
-    args : its arguments
-    location : the line that handed it over
-
-    Raises
-    ------
-    ModelError
-        If it is no function, takes other arguments, returns nothing or uses a name of the class
-        body.
+    Messages have the ``names`` of its first arguments and the line that handed it over. Raises a
+    `ModelError` if it is no function, takes other arguments, returns nothing or uses a name of the
+    class body.
     """
     name = getattr(function, "__name__", type(function).__name__)
     if not callable(function) or isinstance(function, Expression):

@@ -321,13 +321,7 @@ def _numbers(value: Any) -> Any:
 def of_data(name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Return a function of arguments that must come from data, symbolic or not.
 
-    It is computed when data is bound, and is an array from then on.
-
-    Parameters
-    ----------
-    name : how it is printed
-    function : of arrays
-    *args : data, expressions of data, or numbers
+    It is computed when data is bound, and is an array from then on; ``name`` is how it is printed.
     """
     if not any(isinstance(arg, Expression) for arg in args):
         return function(*args)
@@ -351,13 +345,8 @@ def settle(value: Any) -> Any:
     """Return what a call is given as it is now, out of reach of later changes by the caller.
 
     Arrays, and what NumPy makes arrays of, become arrays that nobody can write to, also inside
-    lists, tuples, dicts and slices.
-
-    Raises
-    ------
-    ModelError
-        If it says by ``refused_as_value`` that it is no value: a distribution that was not
-        declared, for instance.
+    lists, tuples, dicts and slices. Raises a `ModelError` if it says by ``refused_as_value`` that
+    it is no value: a distribution that was not declared, for instance.
     """
     if isinstance(value, Expression):
         return value

@@ -46,13 +46,9 @@ def topological(
 ) -> list[Expression]:
     """Every expression under ``roots``, each after the expressions it is made of.
 
-    Written without recursion: a model may chain thousands of operations.
-
-    Parameters
-    ----------
-    roots : to begin with
-    done : the ``id`` of expressions to leave out; it is updated
-    whole : whether an expression is taken as a whole: what it is made of is left out
+    Those whose ``id`` is in ``done`` are left out, and it is updated; so is what an expression is
+    made of that ``whole`` tells to take as a whole. Written without recursion: a model may chain
+    thousands of operations.
     """
     seen = done if done is not None else set()
 

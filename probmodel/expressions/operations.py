@@ -296,10 +296,8 @@ _UFUNC_NAMES = {
 def operation_for_ufunc(ufunc: np.ufunc) -> Operation:
     """Return the operation of a ufunc of NumPy or SciPy.
 
-    Raises
-    ------
-    ModelError
-        If symbols do not support it; the message says what to write, where that is known.
+    Raises a `ModelError` if symbols do not support it; the message says what to write, where that
+    is known.
     """
     name = _UFUNC_NAMES.get(ufunc.__name__, ufunc.__name__)
     operation = OPERATIONS.get(name)

@@ -14,10 +14,8 @@ _LIMIT = 2.0**62  # below it, with room for rounding, a sum of integers fits int
 def segment_sum(x: Any, groups: Any, count: Any) -> Array:
     """Add up the elements of each group along the first axis: (n, ...), (n,) -> (count, ...).
 
-    Raises
-    ------
-    ValueError, IndexError
-        If there is not one group for each element, or a group has no such number.
+    Raises a ValueError or an IndexError if there is not one group for each element, or a group has
+    no such number.
     """
     x = np.asarray(x)
     groups, sizes = checked_groups(groups, count)

@@ -95,14 +95,10 @@ def _written(shape: Callable[[Any], tuple[int, ...]], *operands: Any, kind: str)
 
 
 def _looked_up(xp: Any, x: Any, points: Any, values: Any, bend: Any = None) -> Any:
-    """Interpolate between the two points that are next to each place.
+    """Interpolate between the two points, (..., k), that are next to each place of ``x``.
 
-    Parameters
-    ----------
-    xp : NumPy, or autograd's
-    x : (...)
-    points, values : (..., k), with leading axes that broadcast with those of x
-    bend : second derivatives of a spline at the points: (..., k)
+    ``bend`` are the second derivatives of a spline at the points; leading axes broadcast with those
+    of x.
     """
     place = x
     while isbox(place):

@@ -78,10 +78,7 @@ class Formula:
     def checking(self, arguments: Sequence[Checked]) -> Formula:
         """Return the same formula for arguments that are checked.
 
-        Raises
-        ------
-        ModelError
-            If one that is given as numbers is not what it must be.
+        Raises a `ModelError` if one that is given as numbers is not what it must be.
         """
         for argument in arguments:
             if not list(leaves(argument.given)):
@@ -100,16 +97,8 @@ class Formula:
 def call(formula: Any, args: Sequence[Any], event_ndims: Sequence[int]) -> Any:
     """Record a call of a formula if an argument is symbolic, else evaluate it.
 
-    Parameters
-    ----------
-    formula : called with xp first; ``primitive`` as in `Formula`
-    args : numbers, arrays or expressions
-    event_ndims : number of event axes of each
-
-    Raises
-    ------
-    ShapeError
-        If arrays do not fit each other.
+    The formula is called with xp first, see `Formula`; each argument has so many event axes. Raises
+    a `ShapeError` if arrays do not fit each other.
     """
     if any(isinstance(arg, Expression) for arg in args):
         return call_of(formula, args, event_ndims, formula.primitive)

@@ -63,10 +63,8 @@ class Checkpoint:
     def create(cls, path: Any, version: str, request: dict[str, Any]) -> Checkpoint:
         """Begin a checkpoint of a run.
 
-        Raises
-        ------
-        OutputError
-            If the folder cannot be made, is not empty, or what was asked cannot be written.
+        Raises an `OutputError` if the folder cannot be made, is not empty, or what was asked cannot
+        be written.
         """
         folder = path_of("checkpoint", path).absolute()
         if isinstance(path, str) and not path.strip():
@@ -106,22 +104,11 @@ class Checkpoint:
     def open(
         cls, path: Any, version: str, prepare: Callable[[str], None]
     ) -> tuple[Checkpoint, Any, Any]:
-        """Go on with a checkpoint.
+        """Go on with a checkpoint: return it, what was asked, and the last state, if there is one.
 
-        Parameters
-        ----------
-        path : of its folder
-        version : of this package
-        prepare : called with the name of the method, to import its class
-
-        Returns
-        -------
-        The checkpoint, what was asked, and the last state, None if there is none.
-
-        Raises
-        ------
-        OutputError
-            If it is none, is damaged, of another version, or held by another process.
+        ``version`` is that of this package; ``prepare`` is called with the name of the method, to
+        import its class. Raises an `OutputError` if it is none, is damaged, of another version, or
+        held by another process.
         """
         folder = path_of("the path of a checkpoint", path).absolute()
         if not (folder / "request.npz").is_file():
@@ -193,10 +180,8 @@ class Checkpoint:
     def __call__(self, state: Callable[[], Any], last: bool = False) -> bool:
         """Write the state if it is time to, or the last one; return whether that went well.
 
-        Raises
-        ------
-        OutputError
-            If the first one cannot be written at all, or not be read: before the run takes long.
+        Raises an `OutputError` if the first one cannot be written at all, or not be read: before
+        the run takes long.
         """
         if self._untried and not last:
             self._try(state())
@@ -349,10 +334,7 @@ def _refused(folder: Path, what: str) -> Iterator[None]:
 def _locked(folder: Path) -> BinaryIO:
     """Return an open file that no other process holds; the system lets go of it if this one ends.
 
-    Raises
-    ------
-    OutputError
-        If another one does.
+    Raises an `OutputError` if another one does.
     """
     file = (folder / "lock").open("a+b")
     try:

@@ -73,12 +73,7 @@ Columns = Callable[[str], Callable[..., Column]]  # from the phase to what makes
 
 
 def in_memory(sizes: Sequence[int]) -> list[Columns]:
-    """Return what makes the columns of each group: rows of one array of all their chains.
-
-    Parameters
-    ----------
-    sizes : chains of the groups
-    """
+    """Return what makes the columns of groups of some sizes: rows of one array of all chains."""
     rooms: dict[tuple[str, str], Room] = {}
     ends = np.cumsum([0, *sizes])
 

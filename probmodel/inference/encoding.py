@@ -31,10 +31,7 @@ class EncodingError(ValueError):
 def encode(value: Any) -> tuple[Any, list[Array]]:
     """Return what JSON can hold, and the arrays that it refers to.
 
-    Raises
-    ------
-    EncodingError
-        If there is anything that is no data, such as a function.
+    Raises an `EncodingError` if there is anything that is no data, such as a function.
     """
     arrays: list[Array] = []
     try:
@@ -44,17 +41,10 @@ def encode(value: Any) -> tuple[Any, list[Array]]:
 
 
 def decode(tree: Any, arrays: list[Array], modules: Iterable[str] = ()) -> Any:
-    """Return the value again.
+    """Return the value that `encode` was given again.
 
-    Parameters
-    ----------
-    tree, arrays : what `encode` returned
-    modules : outside this package whose classes may occur
-
-    Raises
-    ------
-    EncodingError
-        If it is damaged, or asks for another class.
+    Classes of this package may occur, and those of ``modules``. Raises an `EncodingError` if it is
+    damaged, or asks for another class.
     """
     try:
         return _decoded(tree, arrays, frozenset(modules))

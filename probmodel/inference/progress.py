@@ -107,13 +107,7 @@ class Progress:
         self.ended = False
 
     def lines(self, sizes: Sequence[int], warmup: int, iterations: int) -> list[GroupLine]:
-        """Start showing a run: a collector for each group.
-
-        Parameters
-        ----------
-        sizes : number of chains of each group
-        warmup, iterations : length of the two phases
-        """
+        """Start showing a run: a collector for each group, of ``sizes`` chains."""
         begin = self.clock()
         self._groups = [
             GroupLine(self, g if len(sizes) > 1 else None, size, warmup, iterations, begin)
@@ -157,10 +151,7 @@ class Progress:
     def tick(self, last: bool = False) -> None:
         """Do what is done between two iterations, if it is time to: judge the draws, and tell.
 
-        Raises
-        ------
-        EndRun
-            If the callback returned True.
+        Raises an `EndRun` if the callback returned True.
         """
         if self._judge is not None:
             self._compute()

@@ -158,15 +158,9 @@ class Arguments:
     ) -> tuple[Arguments, dict[str, Any]]:
         """Return the arguments among what was given, and the settings that are left.
 
-        Parameters
-        ----------
-        given : by name; other names are passed over
-        settings : arguments, synonyms of these, and settings of the method
-
-        Raises
-        ------
-        SamplerError
-            If two names of one argument were given.
+        ``given`` has some by name, of which others are passed over; ``settings`` are arguments,
+        synonyms of these, and settings of the method. Raises a `SamplerError` if two names of one
+        argument were given.
         """
         defaults = {field.name: field.default for field in dataclasses.fields(cls)}
         own = {name: value for name, value in given.items() if name in defaults}
@@ -189,10 +183,7 @@ class Arguments:
     def checked(self) -> Arguments:
         """Return the same, once it is sure that each makes sense, whatever the model and method.
 
-        Raises
-        ------
-        SamplerError
-            If one does not.
+        Raises a `SamplerError` if one does not.
         """
         sizes: dict[str, Any] = {
             name: positive(name, value)
@@ -238,12 +229,7 @@ class Request(Arguments):
 def request(arguments: Arguments, sampler: Sampler, model: str, dim: int) -> Request:
     """Fill in the sizes that the method prefers, and check that the chains suffice for it.
 
-    Parameters
-    ----------
-    arguments : that were checked
-    sampler : the method with its settings
-    model : its name
-    dim : number of unconstrained parameters
+    The arguments were checked; ``model`` is a name, with ``dim`` unconstrained parameters.
     """
     least, chains = sampler.min_chains(dim), arguments.chains
     if chains is None:
@@ -314,10 +300,7 @@ def _rule(until: Any, ess: Any) -> Converged | None:
 def split(request: Request, sampler: Sampler) -> tuple[Any, int] | None:
     """Return the executor and the number of parts of a run that is sampled in parts.
 
-    Raises
-    ------
-    SamplerError
-        If it cannot be.
+    Raises a `SamplerError` if it cannot be.
     """
     executor, parts = request.executor, request.parts
     if executor is None and parts is None:

@@ -160,11 +160,8 @@ class Restarts:
     def sources(self, i: int, state: Any, rng: np.random.Generator) -> Array | None:
         """Take in iteration ``i``; return from which chain each goes on, if not all from their own.
 
-        Parameters
-        ----------
-        i : from 0
-        state : the chains' positions, log densities and scores
-        rng : chooses among the chains that are not lost
+        ``state`` has the chains' positions, log densities and scores; ``rng`` chooses among those
+        not lost.
         """
         length = next((n for end, n in self._windows.items() if end - n <= i < end), 0)
         chains, dim = state.x.shape

@@ -174,15 +174,8 @@ def attempt(
 ) -> tuple[T, None] | tuple[None, BaseException]:
     """Do work that must not take the draws with it, whatever becomes of it.
 
-    Parameters
-    ----------
-    work : what to do
-    stoppable : whether a signal may end it
-
-    Returns
-    -------
-    What ``work`` returned and None; or None and why it came to nothing: its exception, of any kind,
-    or a `KeyboardInterrupt`.
+    Returns what it returned and None; or None and why it came to nothing: its exception, of any
+    kind, or a `KeyboardInterrupt`. A signal may end it if it is ``stoppable``.
     """
     try:
         if not stoppable:

@@ -22,20 +22,11 @@ _known: dict[str, Any] = {}  # the function that a worker was sent last, by the 
 def mapped(
     function: Callable[[ItemT], ResultT], items: Iterable[ItemT], executor: Any = None
 ) -> Iterator[ResultT | Exception]:
-    """Yield what a function returns for each item, or the exception that it raises.
+    """Yield what a function returns for each item, in order, or the exception that it raises.
 
-    Parameters
-    ----------
-    function : it can be pickled, if there is an executor
-    items : in the order of the results
-    executor : anything with a method ``submit``; None for this process
-
-    Raises
-    ------
-    SamplerError
-        If the executor is none, or the function cannot be sent.
-    KeyboardInterrupt
-        After an interrupt; tasks that have not begun are called off.
+    It can be pickled, if there is an ``executor``: anything with a method ``submit``; None is this
+    process. Raises a `SamplerError` if the executor is none, or the function cannot be sent, and a
+    KeyboardInterrupt after one; tasks that have not begun are called off.
     """
     if executor is None:
         for item in items:
@@ -96,10 +87,7 @@ def _done(function: Callable[[Any], Any], item: Any) -> Any:
 def packed(what: Any) -> bytes:
     """Return what workers are sent: the version of this package, and a pickle.
 
-    Raises
-    ------
-    SamplerError
-        If it cannot be pickled.
+    Raises a `SamplerError` if it cannot be pickled.
     """
     try:
         return f"{__version__}\n".encode() + pickle.dumps(what)
@@ -110,10 +98,7 @@ def packed(what: Any) -> bytes:
 def unpacked(sent: bytes) -> Any:
     """Return what was sent to this worker.
 
-    Raises
-    ------
-    SamplerError
-        If it was sent by another version of this package.
+    Raises a `SamplerError` if it was sent by another version of this package.
     """
     version, _, content = sent.partition(b"\n")
     if version.decode() != __version__:

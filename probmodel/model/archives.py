@@ -19,11 +19,9 @@ _ARRAY = b"\x93NUMPY"  # how a .npy file begins
 def read_arrays(file: Path, max_bytes: int) -> dict[str, Array]:
     """Return the arrays of an archive by name. Python objects in it are never unpickled.
 
-    Raises
-    ------
-    ValueError
-        If the archive is something else, holds something else than arrays of numbers or text, or
-        would take more than ``max_bytes``. Damage raises whatever `zipfile` and NumPy make of it.
+    Raises a ValueError if the archive is something else, holds something else than arrays of
+    numbers or text, or would take more than ``max_bytes``. Damage raises whatever `zipfile` and
+    NumPy make of it.
     """
     with file.open("rb") as stream:
         if stream.read(len(_ARRAY)) == _ARRAY:

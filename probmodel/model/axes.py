@@ -41,11 +41,7 @@ def check_axes(
     Axes of length one and axes without a name fit everything. So do those with a dim that is
     declared only beside another dim of the same size, which is a second name for it: that of the
     other axis of a square matrix. A deterministic quantity takes the dims that it is declared with.
-
-    Raises
-    ------
-    ShapeError
-        Where axes with different dims meet element by element.
+    Raises a `ShapeError` where axes with different dims meet element by element.
     """
     walk = _Walk(evaluator, _second_names(declarations.values(), sizes))
     names = {name: walk.declare(declaration) for name, declaration in declarations.items()}
@@ -57,11 +53,7 @@ def differing_dims(
 ) -> ShapeError | None:
     """Return the error that names the dims which meet in an operation that cannot be evaluated.
 
-    Parameters
-    ----------
-    node : the operation
-    declarations : those before it
-    evaluator, sizes : of what is known so far
+    The declarations are those before it; ``evaluator`` and ``sizes`` are of what is known so far.
     """
     if not node.operation.elementwise:
         return None

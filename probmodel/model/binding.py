@@ -116,11 +116,8 @@ def bind(
 
     The data of the observed quantities named in ``redraw`` give sizes and labels alone; of others
     ``shapes`` may have the shape. Parameters that ``pseudo_data`` names are standardised by it.
-
-    Raises
-    ------
-    DataError, ShapeError, ModelError
-        At the first declaration that does not work out, naming it and its line.
+    Raises a `DataError`, `ShapeError` or `ModelError` at the first declaration that does not work
+    out, naming it and its line.
     """
     binding = Binding(
         name,
@@ -200,12 +197,8 @@ def _located(error: Exception, declaration: Declaration) -> ProbmodelError:
 def redrawn(binding: Binding, names: Collection[str] | None = None) -> Binding:
     """Bind a model anew, with some observed quantities unknown: all by default.
 
-    Their data give sizes and labels alone. What is known is bound as it was.
-
-    Raises
-    ------
-    ModelError
-        If one of them decides an index or a shape, which only data can.
+    Their data give sizes and labels alone. What is known is bound as it was. Raises a `ModelError`
+    if one of them decides an index or a shape, which only data can.
     """
     declared = binding.declarations
     if names is None:

@@ -26,14 +26,9 @@ def check_distribution(
 ) -> Shape:
     """Check a distribution's parameters and return the full shape of its value.
 
-    ``shape`` is what dims or data say; None means it follows from the parameters.
-
-    Raises
-    ------
-    ModelError
-        If a parameter known from data has an impossible value.
-    ShapeError
-        If the parameters do not fit each other or the declared shape.
+    ``shape`` is what dims or data say; None means it follows from the parameters. Raises a
+    `ModelError` if a parameter known from data has an impossible value, and a `ShapeError` if the
+    parameters do not fit each other or the declared shape.
     """
     params = [evaluator.value(arg) for arg in distribution.args.values()]
     _check_constants(declaration, distribution, params, evaluator)
@@ -64,12 +59,9 @@ def implied_sizes(
 ) -> tuple[int | None, ...]:
     """Return sizes of the last axes of a value that the arguments of its distribution decide.
 
-    None stands for an axis of length one that broadcasts, which fits any size.
-
-    Raises
-    ------
-    ModelError, ShapeError
-        If a parameter is impossible, or the parameters do not fit each other.
+    None stands for an axis of length one that broadcasts, which fits any size. Raises a
+    `ModelError` or `ShapeError` if a parameter is impossible, or the parameters do not fit each
+    other.
     """
     if distribution is None:
         return ()
@@ -85,12 +77,8 @@ def check_arguments(
 ) -> None:
     """Check the parameters of a distribution that a declaration uses in a formula.
 
-    Raises
-    ------
-    ModelError
-        If what data decide is impossible, or depends on parameters and must not.
-    ShapeError
-        If a parameter lacks axes, or the parameters do not fit each other.
+    Raises a `ModelError` if what data decide is impossible, or depends on parameters and must not,
+    and a `ShapeError` if a parameter lacks axes, or the parameters do not fit each other.
     """
     params = [evaluator.value(arg) for arg in distribution.args.values()]
     _check_constants(declaration, distribution, params, evaluator)

@@ -35,10 +35,7 @@ class Labelled(NamedTuple):
 def unpack(given: Any, dims: tuple[str, ...] | None) -> Labelled:
     """Take labels from what holds some, and put NaN where a mask or pandas says "missing".
 
-    Parameters
-    ----------
-    given : what the user passed
-    dims : declared dims; an xarray object with these has its axes put in their order
+    An xarray object with the declared dims has its axes put in their order.
     """
     if isinstance(given, Labelled):
         return given

@@ -20,16 +20,9 @@ from probmodel.model.terms import Term
 def check_density_calls(declaration: Declaration, evaluator: Evaluator, done: set[int]) -> None:
     """Check the distributions whose log densities a declaration uses, and the values.
 
-    Parameters
-    ----------
-    declaration : bound, so that the evaluator knows its expressions
-    evaluator : of the model
-    done : the ``id`` of expressions that were checked before; updated
-
-    Raises
-    ------
-    ModelError, ShapeError
-        If a parameter cannot be what data make it, or a discrete value depends on parameters.
+    It is bound, so that the evaluator knows its expressions. Those whose ``id`` is in ``done`` were
+    checked before; it is updated. Raises a `ModelError` or `ShapeError` if a parameter cannot be
+    what data make it, or a discrete value depends on parameters.
     """
     for node in topological(expressions_of(declaration), done=done):
         distribution = distribution_of(node)

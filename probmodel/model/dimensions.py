@@ -25,10 +25,8 @@ class Dimensions:
     def label(self, coords: Mapping[str, Any], declared: Iterable[str]) -> None:
         """Take labels that the user passed as ``coords``.
 
-        Raises
-        ------
-        DataError
-            If a dim is not declared in the model, or its labels repeat or are no labels.
+        Raises a `DataError` if a dim is not declared in the model, or its labels repeat or are no
+        labels.
         """
         if not isinstance(coords, Mapping):
             raise DataError(
@@ -56,14 +54,8 @@ class Dimensions:
         """Take sizes and labels from the data of a declaration.
 
         Data are paired by position, so labels that come with them must agree, also those that name
-        nothing in the result, such as dates that repeat.
-
-        Raises
-        ------
-        ShapeError
-            If two data disagree on the size of a dim.
-        DataError
-            If they disagree on its labels.
+        nothing in the result, such as dates that repeat. Raises a `ShapeError` if two data disagree
+        on the size of a dim, and a `DataError` if they disagree on its labels.
         """
         if declaration.dims is None:
             return
@@ -89,10 +81,7 @@ class Dimensions:
     def measure_axes(self, name: str, dims: Sequence[str], shape: Sequence[int]) -> None:
         """Take sizes from a variable whose shape is known.
 
-        Raises
-        ------
-        ShapeError
-            If another variable, or its labels, have another size along a dim.
+        Raises a `ShapeError` if another variable, or its labels, have another size along a dim.
         """
         for dim, size in zip(dims, shape, strict=True):
             self._set(dim, size, name)
@@ -128,10 +117,7 @@ class Dimensions:
     ) -> None:
         """Compare labels of data without dims with those along the dims they are paired with.
 
-        Raises
-        ------
-        DataError
-            If labels of the same number of elements differ.
+        Raises a `DataError` if labels of the same number of elements differ.
         """
         for axis, dim in enumerate(dims):
             if dim not in self._given or axis not in labels:
@@ -158,10 +144,7 @@ class Dimensions:
     def shape(self, declaration: Declaration) -> tuple[int, ...] | None:
         """Return the shape that a declaration's dims give it, None without dims.
 
-        Raises
-        ------
-        ShapeError
-            If a dim has no size: no datum carries it, and coords do not name it.
+        Raises a `ShapeError` if a dim has no size: no datum carries it, and coords do not name it.
         """
         if declaration.dims is None:
             return None
@@ -178,10 +161,7 @@ class Dimensions:
     def names(self, declaration: Declaration, shape: tuple[int, ...]) -> tuple[str, ...]:
         """Return one dim name per axis of a saved quantity, made up where none was declared.
 
-        Raises
-        ------
-        ShapeError
-            If declared dims do not fit the shape.
+        Raises a `ShapeError` if declared dims do not fit the shape.
         """
         declared = self.shape(declaration)
         if declared is None and declaration.axes is not None:

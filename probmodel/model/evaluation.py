@@ -90,10 +90,7 @@ class Evaluator:
     def index(self, node: Apply) -> Any:
         """Evaluate the index of a subscription, which must come from data alone.
 
-        Raises
-        ------
-        DataError
-            If indices from data are negative, or sums of masks.
+        Raises a `DataError` if indices from data are negative, or sums of masks.
         """
         for part in checked_parts(node.args[1]):
             if isinstance(part, Apply) and part.operation.name in ("add", "subtract"):
@@ -106,12 +103,8 @@ class Evaluator:
     def written_out(self, node: Apply) -> Expression | None:
         """Return what an operation is written with, now that shapes are known.
 
-        It is None for operations that have a form of their own.
-
-        Raises
-        ------
-        ModelError
-            If it cannot be written so, and does not come from data alone.
+        It is None for operations that have a form of their own. Raises a `ModelError` if it cannot
+        be written so, and does not come from data alone.
         """
         written = node.operation.written
         if written is None or id(node) in self._written:

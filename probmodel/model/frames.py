@@ -53,10 +53,7 @@ def from_frame(
 def as_table(kind: Any, frame: Any) -> Any:
     """Return a frame of pandas, in which the named levels of the index are columns too.
 
-    Raises
-    ------
-    DataError
-        If it is none, or has several columns of one name.
+    Raises a `DataError` if it is none, or has several columns of one name.
     """
     table = _in_pandas(frame)
     if not (hasattr(table, "index") and hasattr(table, "columns")):
@@ -77,13 +74,7 @@ def as_table(kind: Any, frame: Any) -> Any:
 
 
 def _in_pandas(frame: Any) -> Any:
-    """Return what a frame of another package is in pandas.
-
-    Raises
-    ------
-    DataError
-        If that cannot be done.
-    """
+    """Return what a frame of another package is in pandas; raise a `DataError` if that fails."""
     if not hasattr(frame, "to_pandas"):
         return frame
     try:

@@ -47,10 +47,7 @@ def is_named(path: Any) -> bool:
 def folder() -> Path:
     """Return the folder of the pages.
 
-    Raises
-    ------
-    ModelError
-        If the package was installed without it.
+    Raises a `ModelError` if the package was installed without it.
     """
     for place in _places():
         if (place / "README.md").is_file():
@@ -84,10 +81,7 @@ def pages() -> dict[str, Page]:
 def page_of(path: Any) -> Page:
     """Return the page that ``gallery:name``, or ``gallery:name.py``, names.
 
-    Raises
-    ------
-    ModelError
-        If there is none.
+    Raises a `ModelError` if there is none.
     """
     name = str(path).removeprefix(PREFIX)
     page = pages().get(name.removesuffix(".py"))
@@ -118,10 +112,7 @@ def model_name(file: str) -> str:
 def data_file(path: Any) -> Path:
     """Return the file of ``gallery:name.json``, or of the first data set of ``gallery:name``.
 
-    Raises
-    ------
-    DataError
-        If there is none.
+    Raises a `DataError` if there is none.
     """
     name = str(path).removeprefix(PREFIX)
     known = {file for page in pages().values() for file in page.data}

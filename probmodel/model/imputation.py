@@ -38,14 +38,9 @@ def impute(
     """Make a parameter of the missing elements of data, which are NaN.
 
     Its values are restricted to the support of the distribution; where that is the real line, the
-    sampler starts from the mean and the spread of the elements that are there.
-
-    Raises
-    ------
-    DataError
-        If nothing is known.
-    ModelError
-        If the support ties the elements of a value together, or a missing one has no distribution.
+    sampler starts from the mean and the spread of the elements that are there. Raises a `DataError`
+    if nothing is known, and a `ModelError` if the support ties the elements of a value together, or
+    a missing one has no distribution.
     """
     missing = np.isnan(data)
     if missing.all():

@@ -19,16 +19,8 @@ from probmodel.types import Array
 def check_index(node: Apply, part: Any, index: Array) -> None:
     """Refuse one part of a subscript if it cannot be meant.
 
-    Parameters
-    ----------
-    node : the subscription, for the message
-    part : what stands in the brackets
-    index : its value
-
-    Raises
-    ------
-    DataError
-        If it is negative, or not of whole numbers.
+    The `DataError`, which shows the subscription ``node``, says that it is negative, or not of
+    whole numbers. ``part`` is what stands in the brackets, ``index`` its value.
     """
     if index.dtype.kind == "f":
         raise node.data_error(

@@ -112,10 +112,7 @@ def to_dot(model: Any) -> str:
 def declared_in(function: str, model: Any) -> tuple[str, Mapping[str, Declaration], Binding | None]:
     """Return the name of a model class, or of a bound model, its declarations and its binding.
 
-    Raises
-    ------
-    ModelError
-        If it is neither; ``function`` says who asked.
+    Raises a `ModelError` if it is neither; ``function`` says who asked.
     """
     kind: Any = model if isinstance(model, type) else type(model)
     declarations = getattr(kind, "_declarations", None)

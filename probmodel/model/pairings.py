@@ -77,11 +77,9 @@ def _batch_operands(node: Apply) -> list[Expression] | None:
 def _shared_dim(
     column: Expression, row: Expression, evaluator: Evaluator, named: Named
 ) -> str | None:
-    """Return the dim that two operands lay along two axes, where the second one was not asked for.
+    """Return the dim that two operands lay along two axes, where the second was not asked for.
 
-    Parameters
-    ----------
-    column, row : (n, 1) and (n,)
+    These are a column, (n, 1), and a row, (n,).
     """
     tall, flat = evaluator.shape(column), evaluator.shape(row)
     if len(tall) != 2 or len(flat) != 1 or tall[1] != 1 or tall[0] != flat[0] or flat[0] < 2:

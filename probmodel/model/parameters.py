@@ -66,12 +66,8 @@ def elaborate(
 ) -> FreeParameter:
     """Choose a parameter's shape and constraint, and write its value and density terms.
 
-    ``pseudo_data`` standardises a parameter whose declaration leaves that open.
-
-    Raises
-    ------
-    ModelError, ShapeError
-        If the declaration contradicts its prior.
+    ``pseudo_data`` standardises a parameter whose declaration leaves that open. Raises a
+    `ModelError` or `ShapeError` if the declaration contradicts its prior.
     """
     shape = _declared_shape(declaration, evaluator, dimensions)
     if declaration.prior is not None:
@@ -208,12 +204,8 @@ def choose_constraint(
 ) -> Constraint:
     """Return the constraint of a parameter: its own, or its prior's support cut by its bounds.
 
-    Where a ``frame`` standardises the parameter, it is that of the standardised value.
-
-    Raises
-    ------
-    ModelError
-        If bounds and support contradict each other.
+    Where a ``frame`` standardises the parameter, it is that of the standardised value. Raises a
+    `ModelError` if bounds and support contradict each other.
     """
     prior = declaration.prior
     if frame is not None:

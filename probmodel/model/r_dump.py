@@ -55,12 +55,8 @@ def parse_dump(text: str, max_bytes: int) -> dict[str, Array]:
     """Return the arrays of a file by name.
 
     A vector of length one is a number, as R writes it; one with dimensions keeps them. Numbers
-    without a point or an exponent are integers.
-
-    Raises
-    ------
-    ValueError
-        With the line, and what was expected.
+    without a point or an exponent are integers. Raises a ValueError with the line, and what was
+    expected.
     """
     return _Parser(text, max_bytes).file()
 

@@ -74,17 +74,8 @@ def find_model(reference: Reference, remedy: str) -> type[Model]:
     """Return the class, if it is what it was.
 
     A file is loaded, which runs it, if its source does what that of the reference did: comments and
-    docstrings may differ. Modules are not imported.
-
-    Parameters
-    ----------
-    reference : of the class
-    remedy : what to do where it is not found, for the error
-
-    Raises
-    ------
-    ModelError
-        If it is gone, or has changed.
+    docstrings may differ. Modules are not imported. Raises a `ModelError` if it is gone, or has
+    changed; ``remedy`` is what to do then.
     """
     found = _found(reference, remedy)
     return found._with_dims(reference.dims) if reference.dims else found

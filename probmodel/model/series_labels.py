@@ -72,10 +72,7 @@ class _Series(NamedTuple):
 def check_series_labels(binding: Binding) -> None:
     """Refuse labels of series that are out of order; warn of gaps, and of axes that look swapped.
 
-    Raises
-    ------
-    DataError
-        If labels along an axis of time are times that do not increase.
+    Raises a `DataError` if labels along an axis of time are times that do not increase.
     """
     warned: set[str | None] = set()
     for series in _all_series(binding):

@@ -17,12 +17,8 @@ from probmodel.types import Array
 def read_value(declaration: Declaration, given: Any) -> Labelled:
     """Return a datum as an array, taking labels from pandas, xarray and dict.
 
-    Raises
-    ------
-    DataError
-        If the value is not numeric or not finite, observed data are empty, or labels repeat.
-    ShapeError
-        If it has the wrong number of axes.
+    Raises a `DataError` if the value is not numeric or not finite, observed data are empty, or
+    labels repeat, and a `ShapeError` if it has the wrong number of axes.
     """
     value, labels = unpack(given, declaration.dims)
     try:

@@ -42,16 +42,10 @@ class _Intervals(NamedTuple):
 
 
 def find_jumps(density: LogDensity, x: Array) -> Array:
-    """Return the coordinates in which a log density jumps, near some places.
+    """Return the coordinates in which a log density jumps, near some places: (dim,), bool.
 
-    Parameters
-    ----------
-    density : with a gradient; it is evaluated for as many places at a time as there are chains
-    x : (chains, dim), where it is finite
-
-    Returns
-    -------
-    (dim,) bool
+    The density has a gradient; it is evaluated for as many places at a time as there are chains. It
+    is finite at ``x``, (chains, dim).
     """
     chains, dim = x.shape
     d = np.roll(x, -1, axis=0) - x if chains > 1 else np.ones((1, dim))

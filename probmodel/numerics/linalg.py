@@ -121,14 +121,8 @@ def _solve_one(factor: Array, b: Array, transposed: bool) -> Array:
 def solve_rows(factor: Array, rows: Array) -> Array:
     """Solve ``L w_n = e_n`` for the rows of each element of a stack, in place.
 
-    Parameters
-    ----------
-    factor : (stack, n, n), lower triangular
-    rows : (stack, k, n), C-ordered; overwritten with the solutions
-
-    Returns
-    -------
-    ``rows``; NaN where ``factor`` is singular
+    ``factor``, (stack, n, n), is lower triangular. The rows, (stack, k, n) and C-ordered, are
+    overwritten with the solutions and returned; NaN where it is singular.
     """
     solve = _lapack().dtrtrs
     for one, right in zip(factor, rows, strict=True):
@@ -139,18 +133,9 @@ def solve_rows(factor: Array, rows: Array) -> Array:
 
 
 def solve_bidiagonal(diagonal: Array, above: Array, rows: Array, transposed: bool = False) -> Array:
-    """Solve ``B x = v`` (or ``B' x = v``) for an upper bidiagonal ``B`` and each row ``v``.
+    """Solve ``B x = v`` (or ``B' x = v``) for an upper bidiagonal ``B`` and each row ``v``: (k, n).
 
-    Parameters
-    ----------
-    diagonal : (n,)
-    above : (n - 1,), entries above the diagonal
-    rows : (k, n)
-    transposed : whether to solve with the transpose of ``B``
-
-    Returns
-    -------
-    (k, n); NaN if ``B`` is singular
+    ``above``, (n - 1,), are the entries above the diagonal. The result is NaN if ``B`` is singular.
     """
     band = np.zeros((2, len(diagonal)), order="F")
     band[0, 1:], band[1] = above, diagonal
@@ -219,11 +204,7 @@ def log_det_lower(factor: Any) -> Any:
 def inverse_of_affine(function: Callable[[Array], Any], value: Array, elementwise: bool) -> Array:
     """Return what an affine function maps to ``value``, from its images of zero and of the axes.
 
-    Parameters
-    ----------
-    function : of an array of the shape of ``value``, to such an array
-    value : one value, or many if the function is applied to each element by itself
-    elementwise : whether it is
+    The value is one, or many if the function is applied to each element by itself, ``elementwise``.
     """
     if elementwise:
         offset, end = (np.asarray(function(0.0 * value + z)) for z in (0.0, 1.0))

@@ -166,13 +166,9 @@ def repeat(
 
 
 def matrix_recurrence(matrix: Any, x: Any, initial: Any) -> Any:
-    """Solve ``y[t] = matrix[t] y[t-1] + x[t]`` from ``y[-1] = initial``.
+    """Solve ``y[t] = matrix[t] y[t-1] + x[t]``, (n, d), from ``y[-1] = initial``, (d,).
 
-    Parameters
-    ----------
-    matrix : (n, d, d), or (d, d) for one matrix at all times
-    x : (n, d)
-    initial : (d,)
+    The matrix is (n, d, d), or (d, d) for one at all times.
     """
 
     def step(state: Sequence[Any], elements: Sequence[Any], same: Sequence[Any]) -> Any:
@@ -188,10 +184,7 @@ def matrix_recurrence(matrix: Any, x: Any, initial: Any) -> Any:
 def finite_filter(coefficients: Array, x: Array) -> Array:
     """Average what went before: ``y[t] = x[t] + sum_k coefficients[k] x[t-1-k]``, from zeros.
 
-    Parameters
-    ----------
-    coefficients : (..., q)
-    x : (..., n)
+    The coefficients are (..., q), and x (..., n).
     """
     y = _spread(coefficients, x)
     for k in range(min(np.shape(coefficients)[-1], y.shape[-1] - 1)):

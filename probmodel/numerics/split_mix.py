@@ -21,12 +21,9 @@ JOIN, SIDE = 1 << 32, 1 << 33
 
 
 def uniform(seeds: Array, number: int) -> Array:
-    """Return a number in [0, 1) for each of some seeds, unsigned integers of 64 bits.
+    """Return one ``number`` in [0, 1) of each of some independent sequences.
 
-    Parameters
-    ----------
-    seeds : of independent sequences
-    number : which of each sequence
+    Their seeds are unsigned integers of 64 bits.
     """
     mixed = seeds + np.uint64(GOLDEN * (number + 1) % (1 << 64))
     for shift, factor in MIXING:

@@ -40,18 +40,10 @@ class Anchors:
         self._looked = False
 
     def check(self, free: FreeParameter, places: Sequence[Array], dims: Sequence[str]) -> None:
-        """Refuse elements that are matched although data say that they are others.
+        """Refuse elements of a parameter that are matched although data say that they are others.
 
-        Parameters
-        ----------
-        free : a parameter
-        places : along each axis, the place in the fit of each element; -1 for new ones
-        dims : names of the axes
-
-        Raises
-        ------
-        DataError
-            If they differ. Nothing is raised where the fit does not hold its data.
+        ``places`` has, along each axis, the place in the fit of each element, -1 for new ones.
+        Raises a `DataError` if they differ; nothing is raised where the fit does not hold its data.
         """
         prior = free.declaration.prior
         if prior is None or not (anchors := prior.anchors()):

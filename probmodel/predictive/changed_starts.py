@@ -25,10 +25,7 @@ from probmodel.predictive.matching import find_labels, kind_of, matched
 def restarts(old: Binding, now: Binding, nodes: Sequence[Apply]) -> Iterator[tuple[Apply, str]]:
     """Yield recurrences that start at other rows than in the fit, with a warning about each.
 
-    Parameters
-    ----------
-    old, now : a model bound to the data of the fit, and to new data
-    nodes : expressions of the model
+    ``old`` and ``now`` are a model bound to the data of the fit, and to new data.
     """
     recurrences = [node for node in nodes if node.operation.name in RECURRENCES]
     if not recurrences:

@@ -55,13 +55,9 @@ _DRAWS = 2  # in which the two are compared: if they differ, they do almost ever
 def changed_statistics(
     binding: Binding, parameters: FromFit, names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield warnings about what named quantities depend on.
+    """Yield warnings about what the quantities that are predicted depend on.
 
-    Parameters
-    ----------
-    binding : of the model that predicts
-    parameters : the values of its parameters, from the fit, after a plan has asked for them
-    names : what is predicted
+    ``parameters`` are the values from the fit, after a plan has asked for them.
     """
     old = parameters.anchors.fitted()
     nodes = [

@@ -49,25 +49,12 @@ def drawn(
     rows: int,
     executor: Any = None,
 ) -> dict[str, Array]:
-    """Make so many draws: name -> (rows, *shape).
+    """Make so many draws by a plan: name -> (rows, *shape).
 
-    Parameters
-    ----------
-    plan : makes the draws
-    again : makes a plan of the same program, for a worker; it can be pickled
-    seed : of all random numbers
-    rows : how many draws
-    executor : anything with a method ``submit``; None for this process
-
-    Raises
-    ------
-    SamplerError
-        If the executor is none, or the model cannot be sent to its workers.
-
-    Warns
-    -----
-    SamplingWarning
-        If workers were lost; what they were to draw is drawn here.
+    ``again`` makes a plan of the same program, for a worker; it can be pickled. The executor is
+    anything with a method ``submit``; None is this process. Raises a `SamplerError` if it is none,
+    or the model cannot be sent to its workers. If workers were lost, a `SamplingWarning` says so,
+    and what they were to draw is drawn here.
     """
     check_executor(executor)
     whole = {name: np.empty((rows, *shape)) for name, (shape, _) in plan.kinds.items()}

@@ -181,10 +181,7 @@ class FromFit:
     def __call__(self, forward: Forward, free: FreeParameter) -> Symbol:
         """Return the values of one parameter, its new elements filled in.
 
-        Raises
-        ------
-        DataError
-            If the fit lacks it, or it does not fit the model.
+        Raises a `DataError` if the fit lacks it, or it does not fit the model.
         """
         values = self._values(free)
         variable = self._variable(free)

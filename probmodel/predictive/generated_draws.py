@@ -42,13 +42,9 @@ class GeneratedDraws:
     def completed(
         self, names: Sequence[str], arrays: Groups, seed: np.random.SeedSequence | None
     ) -> Groups:
-        """Return what is wanted, by name.
+        """Return what is wanted, by name, from what it ``needs``.
 
-        Parameters
-        ----------
-        names : what is wanted
-        arrays : what it ``needs``
-        seed : of what is drawn at random; None for that which the draws decide
+        The seed is of what is drawn at random; None stands for that which the draws decide.
         """
         wanted = [name for name in names if name in self._variables]
         values: Mapping[str, Array] = {}

@@ -29,14 +29,9 @@ def given_old(
 ) -> Symbol:
     """Add a draw of a process given its values in the fit, which its known elements keep.
 
-    Parameters
-    ----------
-    forward : a run of a model that holds all points of the fit
-    node : the process
-    old : the model as it was fitted
-    places : of its elements in the fit
-    rows : number of draws
-    noise : whether the values have it; without, known elements are what it has been taken from
+    ``forward`` is a run of a model that holds all points of the fit, ``old`` the model as it was
+    fitted, ``places`` those of its elements in the fit. Without ``noise``, known elements are what
+    it has been taken from.
     """
     distribution = node.distribution
     value = old.data[str(node.name)][np.ix_(*places)]
@@ -116,20 +111,9 @@ def check_old_points(
     """Refuse a model that says something else of the points of the fit than the fit did.
 
     A covariance may be written so that it depends on which points are bound besides, such as by
-    their mean or their number.
-
-    Parameters
-    ----------
-    node : the process
-    old : the model as it was fitted
-    now : the model bound to all points of the fit, and new ones
-    places : of the elements of ``now`` in the fit
-    parameters : from the fit, for ``now``
-
-    Raises
-    ------
-    ModelError
-        If mean or covariance differ, or are not known.
+    their mean or their number. ``now`` is the model bound to all points of the fit, and new ones;
+    ``places`` are those of its elements in the fit, and ``parameters`` are from it. Raises a
+    `ModelError` if mean or covariance differ, or are not known.
     """
     rows = len(places) - node.distribution.event_ndim
     here = tuple(int(np.flatnonzero(p >= 0)[0]) for p in places[:rows])

@@ -24,10 +24,7 @@ from probmodel.types import Array
 def kept_draws(binding: Binding, parameters: FromFit) -> Iterator[str]:
     """Yield a warning for each datum of known elements that is another one than in the fit.
 
-    Parameters
-    ----------
-    binding : of the model that predicts
-    parameters : the values of its parameters, after a plan has asked for them
+    ``parameters`` are the values from the fit, after a plan has asked for them.
     """
     old = parameters.anchors.fitted()
     if old is None:

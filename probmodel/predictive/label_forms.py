@@ -25,11 +25,7 @@ _DATE = re.compile(r"\d{4}-\d\d(-\d\d)?([ t]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 def other_forms(binding: Binding, fit: Fit, filled: Sequence[str]) -> Iterator[str]:
     """Yield a warning for each dim whose new labels are known ones in another form.
 
-    Parameters
-    ----------
-    binding : of the model that predicts
-    fit : what it predicts from
-    filled : parameters of which the fit does not know all elements
+    ``filled`` are parameters of which the fit does not know all elements.
     """
     told = set[str]()
     for name in (n for n in filled if n in binding.declarations):

@@ -28,11 +28,8 @@ def left_out(
 ) -> Iterator[str]:
     """Yield a warning for each sum over a dim some of whose elements in the fit are not bound.
 
-    Parameters
-    ----------
-    binding, old : of the model that predicts, and to the data of the fit
-    nodes : expressions of the model
-    parameters : the values of its parameters, after a plan has asked for them
+    ``old`` is bound to the data of the fit; ``parameters`` are the values from there, after a plan
+    has asked for them.
     """
     nodes = [node for node in nodes if node.operation.name in _PRODUCTS | _OVER_AXES | _SUMS]
     if not nodes or not parameters.moved:

@@ -22,19 +22,11 @@ _KINDS = {"b": "booleans", "M": "dates", "m": "durations"} | dict.fromkeys("iuf"
 def find_places(
     free: FreeParameter, variable: Variable, values: xr.DataArray, labelled: Collection[str] = ()
 ) -> list[Array]:
-    """Return where along each axis of the fit the elements of the model are; -1 for new ones.
+    """Return where along each axis of the fit the elements of a parameter are; -1 for new ones.
 
-    Parameters
-    ----------
-    free : a parameter of the model
-    variable : its dims and labels there
-    values : its draws in the fit, (chain, draw, ...)
-    labelled : dims of which it is known that they were given labels in the fit
-
-    Raises
-    ------
-    DataError
-        If it is not known which element is which.
+    ``variable`` has its dims and labels, ``values`` its draws in the fit, (chain, draw, ...). Of
+    the dims ``labelled`` it is known that they were given labels there. Raises a `DataError` if it
+    is not known which element is which.
     """
     own = values.dims[2:]
     return [
@@ -134,18 +126,10 @@ def check_times(
 ) -> None:
     """Refuse new elements of a series that are not whole steps before or after those of the fit.
 
-    Parameters
-    ----------
-    free : a parameter whose elements are the steps of a series along ``dim``
-    place : the place in the fit of each element; -1 for new ones
-    labels : of the elements, if they have some
-    old : labels of the fit
-
-    Raises
-    ------
-    DataError
-        If those of the fit do not follow each other as there, or new labels are not as far from
-        their neighbours as those of the fit are, in any calendar that these follow.
+    They are along ``dim`` of a parameter; ``place`` has the place in the fit of each, -1 for new
+    ones. Raises a `DataError` if those of the fit do not follow each other as there, or new labels
+    are not as far from their neighbours as those of the fit, ``old``, are, in any calendar that
+    these follow.
     """
     known = np.flatnonzero(place >= 0)
     if known.size == place.size:

@@ -15,13 +15,7 @@ from probmodel.model.density_calls import depends_on_parameters
 
 
 def binding_of(model: Any) -> Binding:
-    """Return what a model is bound to.
-
-    Raises
-    ------
-    ModelError
-        If it is no bound model.
-    """
+    """Return what a model is bound to; raise a `ModelError` if it is no bound model."""
     if isinstance(model, Model):
         return model._binding
     if isinstance(model, ModelMeta):
@@ -34,13 +28,7 @@ def binding_of(model: Any) -> Binding:
 
 
 def observed_names(binding: Binding) -> tuple[str, ...]:
-    """Names of the observed quantities.
-
-    Raises
-    ------
-    ModelError
-        If the model has none.
-    """
+    """Names of the observed quantities; raise a `ModelError` if the model has none."""
     names = _names(binding, Observed)
     if not names:
         raise ModelError(
@@ -57,14 +45,8 @@ def likelihood_names(
     """Names of what is to have a log likelihood: by default what is observed, or else potentials.
 
     Potentials that no parameter bears on, such as the constant of a prior, are left out by default
-    if there are others.
-
-    Raises
-    ------
-    ModelError
-        If the model has neither.
-    DataError
-        As `chosen`.
+    if there are others. Raises a `ModelError` if the model has neither, and a `DataError` as
+    `chosen`.
     """
     potentials = _names(binding, Potential)
     declared = binding.declarations
@@ -91,10 +73,7 @@ def chosen(
 ) -> tuple[str, ...]:
     """Return the names that were asked for, in the order of the model; all that are known for None.
 
-    Raises
-    ------
-    DataError
-        If a name is unknown, or none is given.
+    Raises a `DataError` if a name is unknown, or none is given.
     """
     which = "that can be computed here"
     return names_among(known, var_names, of=binding.name, which=which, refused=DataError)

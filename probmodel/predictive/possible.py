@@ -28,16 +28,8 @@ def in_part(known: Array, event: int) -> bool:
 def check_event(free: FreeParameter, values: Array, known: Array) -> None:
     """Refuse vectors and matrices that picking their elements by label has made impossible.
 
-    Parameters
-    ----------
-    free : a parameter
-    values : (draws, *shape)
-    known : which elements count: shape
-
-    Raises
-    ------
-    DataError
-        If those that are known as a whole violate the constraint of the parameter.
+    The values are (draws, *shape); ``known`` tells which elements count. Raises a `DataError` if
+    those that are known as a whole violate the constraint of the parameter.
     """
     support = support_of(free)
     event = support.event_ndim
@@ -57,19 +49,9 @@ def check_event(free: FreeParameter, values: Array, known: Array) -> None:
 def check_bounds(free: FreeParameter, evaluator: Evaluator, values: Array, known: Array) -> None:
     """Refuse values outside the bounds that data give a parameter; values on them are let pass.
 
-    Bounds that depend on other parameters are not looked at: the fit need not hold these.
-
-    Parameters
-    ----------
-    free : a parameter
-    evaluator : knows the data
-    values : (draws, *shape)
-    known : which elements count: shape
-
-    Raises
-    ------
-    DataError
-        If one lies outside.
+    Bounds that depend on other parameters are not looked at: the fit need not hold these. The
+    values are (draws, *shape); ``known`` tells which elements count. Raises a `DataError` if one
+    lies outside.
     """
     low, high = limits(support_of(free)) or (None, None)
     for name, bound, beyond in (("lower", low, np.less), ("upper", high, np.greater)):

@@ -67,12 +67,8 @@ class Observations:
     def __call__(self, forward: Forward, node: Observed) -> Symbol | None:
         """Return the values of one quantity; None if they do not depend on what was observed.
 
-        Raises
-        ------
-        DataError
-            If elements of the fit are bound to other points than there.
-        ModelError
-            If new points cannot be predicted from the old ones.
+        Raises a `DataError` if elements of the fit are bound to other points than there, and a
+        `ModelError` if new points cannot be predicted from the old ones.
         """
         part = self._part.get(str(node.name))
         if part is not None:
@@ -227,10 +223,7 @@ def _left_out(node: Observed, old: Binding, places: Places) -> dict[str, Array]:
 def _put_together(binding: Binding, old: Binding, left: dict[str, Array]) -> Binding:
     """Bind the model to the points that are left out of it, and its own behind them.
 
-    Raises
-    ------
-    ProbmodelError
-        If the data do not fit together.
+    Raises a `ProbmodelError` if the data do not fit together.
     """
     values: dict[str, Any] = {}
     for name, declaration in binding.declarations.items():

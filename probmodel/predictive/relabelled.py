@@ -56,17 +56,9 @@ def relabelled(
 ) -> dict[str, Array]:
     """Return data of a fit in the order of new labels, and groups as they are numbered there.
 
-    Parameters
-    ----------
-    binding : of the model to the data of the fit
-    kept : data of the fit that stay
-    labels : new ones, by dim
-    counted : data that number the elements of a dim, which they have
-
-    Raises
-    ------
-    DataError
-        If the fit does not know some of the labels, or these lack groups of the fit.
+    ``kept`` are data of the fit that stay, and ``counted`` those that number the elements of a dim,
+    which they have; ``labels`` are by dim. Raises a `DataError` if the fit does not know some of
+    the labels, or these lack groups of the fit.
     """
     found = {}
     for name, values in kept.items():

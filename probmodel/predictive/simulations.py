@@ -200,10 +200,7 @@ class _Given:
 def _in_order(variable: Variable, given: Any) -> Any:
     """Return what is given, its elements in the order of the labels of a parameter, if it has some.
 
-    Raises
-    ------
-    DataError
-        If it has other labels.
+    Raises a `DataError` if it has other labels.
     """
     values, labels = unpack(given, variable.dims)
     for axis, own in labels.items():

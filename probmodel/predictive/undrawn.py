@@ -14,10 +14,7 @@ from probmodel.types import Array
 def undrawn(binding: Binding, arrays: Mapping[str, Array]) -> Iterator[str]:
     """Yield a warning for each quantity with a distribution that is NaN in some draws.
 
-    Parameters
-    ----------
-    binding : of the model
-    arrays : (rows, *shape) by name
+    The arrays, (rows, *shape), are by name.
     """
     for name, values in arrays.items():
         declaration = binding.declarations[name]

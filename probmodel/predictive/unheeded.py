@@ -19,14 +19,9 @@ from probmodel.results.arviz_object import groups_of
 def unheeded(
     binding: Binding, fit: Fit, names: Sequence[str], filled: Sequence[str]
 ) -> Iterator[str]:
-    """Yield warnings about predictions.
+    """Yield warnings about predictions of some names by a model from a fit.
 
-    Parameters
-    ----------
-    binding : of the model that predicts, with what data it was given
-    fit : what it predicts from
-    names : what is predicted
-    filled : parameters of which the fit does not know all elements
+    ``filled`` are parameters of which the fit does not know all elements.
     """
     yield from other_forms(binding, fit, filled)
     yield from _new_series(binding, fit, names)

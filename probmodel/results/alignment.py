@@ -67,9 +67,7 @@ def transformed(
 ) -> dict[str, Array]:
     """Apply T to parameters: name -> (draws, *shape).
 
-    Parameters
-    ----------
-    order, signs : (draws, labels) or (labels,), l(k) and s_k
+    ``order`` and ``signs`` are l(k) and s_k: (draws, labels) or (labels,).
     """
     result = {part.name: draws[part.name] for part in parts}
     for part in parts:

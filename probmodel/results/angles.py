@@ -52,17 +52,9 @@ def across_the_end(
 ) -> str:
     """Say what to do if chains lie on both sides of the end of an angle's interval.
 
-    Parameters
-    ----------
-    posterior : the density that was sampled
-    draws : name -> (chains, draws, *shape)
-    name : of a quantity, such as ``omega[0]``
-    row : (chains, draws), its draws
-    apart : distance between two groups of chains
-
-    Returns
-    -------
-    Nothing if it is no angle, or the groups are less far apart within the interval.
+    ``draws`` map names to (chains, draws, *shape); ``row`` are those of the quantity with a name
+    such as ``omega[0]``, and ``apart`` is the distance between two groups of chains. Returns
+    nothing if it is no angle, or the groups are less far apart within the interval.
     """
     parameter = name.partition("[")[0]
     known = any(v.kind == "param" and v.name == parameter for v in posterior.variables)
@@ -104,11 +96,7 @@ def check_angle_ends(
 ) -> list[Finding]:
     """Look for angles that chains cannot follow across the end of their interval.
 
-    Parameters
-    ----------
-    run : what the driver returned
-    posterior : the density that was sampled
-    earlier : findings about modes, whose quantities are left out
+    Quantities of ``earlier`` findings about modes are left out.
     """
     if not isinstance(posterior, ModelDensity):
         return []
@@ -233,11 +221,8 @@ def moved_terms(
 ) -> dict[str, Array]:
     """Return the terms of q by title, (n,) each, where one element is moved elsewhere.
 
-    Parameters
-    ----------
-    points : name -> (n, *shape), all parameters
-    element : name of a parameter, and which of its elements
-    to : number or (n,)
+    ``points`` map names of all parameters to (n, *shape); ``element`` is a name, and which of its
+    elements; it is moved ``to`` a number or (n,).
     """
     name, k = element
     moved = np.array(points[name], dtype=float)

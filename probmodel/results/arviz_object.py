@@ -93,15 +93,8 @@ def _data_groups(posterior: Posterior) -> dict[str, xr.Dataset]:
 def rehearse(posterior: Posterior, names: Collection[str], attributes: Attributes) -> None:
     """Assemble a result of one draw of zeros: what cannot be had fails before the sampling.
 
-    Parameters
-    ----------
-    posterior, attributes : as for `arviz_object`
-    names : the variables to keep
-
-    Raises
-    ------
-    ModelError
-        If names, dims or labels do not go into an ArviZ object.
+    ``names`` are the variables to keep. Raises a `ModelError` if names, dims or labels do not go
+    into an ArviZ object.
     """
     draws = {v.name: np.zeros((1, 1, *v.shape)) for v in posterior.variables if v.name in names}
     try:

@@ -77,10 +77,7 @@ def named_draws(
 def variable_names(names: str | Sequence[str] | None, posterior: Posterior) -> tuple[str, ...]:
     """Return the names of the variables to keep, in the order of the model.
 
-    Raises
-    ------
-    SamplerError
-        If there is no such variable, or none at all.
+    Raises a `SamplerError` if there is no such variable, or none at all.
     """
     known = [variable.name for variable in posterior.variables]
     return names_among(known, names, of=posterior.name)

@@ -62,11 +62,7 @@ class Enough:
     def missing(self, density: Posterior, x: Array, groups: int = 1) -> int:
         """Return how many more draws a chain takes; 0 if the run is to end.
 
-        Parameters
-        ----------
-        density : on the scale of the draws
-        x : (chains, draws, dim), what has been drawn
-        groups : number of groups of chains
+        ``x``, (chains, draws, dim), is what has been drawn, and the density on that scale.
         """
         chains, draws, dim = x.shape
         most = min(self.most, _MOST_NUMBERS // max(1, chains * dim))
@@ -160,11 +156,8 @@ def figures(x: Array) -> tuple[float, float]:
 def enough_for(request: Request, given: int | None, sampler: Sampler) -> Enough:
     """Return when a run is to end.
 
-    Parameters
-    ----------
-    request : what was asked
-    given : the draws that the user asked for, if any: the most of a run that is told when to end
-    sampler : knows how many there may be where nothing was asked
+    ``given`` are the draws that the user asked for, if any: the most of a run that is told when to
+    end. The sampler knows how many there may be where nothing was asked.
     """
     ensemble = sampler.coupling == "ensemble"
     if request.until is not None:

@@ -31,16 +31,10 @@ APART = 1.0  # standard deviation of log Z_c from which on it is not to be trust
 
 
 def evidence_attributes(stats: Mapping[str, Array], ratio: bool = False) -> dict[str, float]:
-    """Return log Z and its standard error, by the last estimates of the chains.
+    """Return ``log_evidence`` and ``log_evidence_error``, by the last estimates of the chains.
 
-    Parameters
-    ----------
-    stats : name -> (chains, draws); without `STATISTIC` there are no attributes
-    ratio : whether estimates are ratios of means, see `Sampler.evidence_is_ratio`
-
-    Returns
-    -------
-    ``log_evidence`` and ``log_evidence_error``; the latter is NaN for a single chain.
+    The error is NaN for a single chain. Statistics, (chains, draws), without `STATISTIC` have none.
+    ``ratio`` tells whether estimates are ratios of means, see `Sampler.evidence_is_ratio`.
     """
     if STATISTIC not in stats or not stats[STATISTIC].shape[1]:
         return {}

@@ -53,12 +53,8 @@ def check_modes(
 ) -> list[Finding]:
     """Look for places that chains do not leave, else for places between which they seldom cross.
 
-    Parameters
-    ----------
-    found : the quantities
-    posterior : the density that was sampled, which may have symmetries
-    draws : name -> (chains, draws, *shape)
-    lp : (chains, draws), log densities
+    ``draws`` map names to (chains, draws, *shape), and ``lp`` are log densities; the density that
+    was sampled may have symmetries.
     """
     disagree = [found.names[i] for i in np.flatnonzero(found.convergence.rhat > DISAGREE)]
     remedy = partial(_remedy, lambda: symmetry(posterior, draws, disagree))
@@ -113,12 +109,7 @@ def _check_crossings(found: Quantities, remedy: Callable[[str], str]) -> list[Fi
 
 
 def two_modes(row: Array) -> Modes | None:
-    """Find two modes of the draws of a quantity, if chains seldom cross between them.
-
-    Parameters
-    ----------
-    row : (chains, draws)
-    """
+    """Find two modes of a quantity, (chains, draws), if chains seldom cross between them."""
     q = np.quantile(row, np.linspace(0.0, 1.0, SHARES + 1))
     if not (np.isfinite(q[[0, -1]]).all() and q[1] < q[-2]):
         return None

@@ -13,12 +13,8 @@ from probmodel.types import Array, Posterior
 def nothing_drawn(run: SampleRun, asked: Request, takes_inits: bool, ended: bool) -> BaseException:
     """Make the error of a run that ended before there was anything to keep but places.
 
-    Parameters
-    ----------
-    run : what the driver returned
-    asked : the sizes of the run
-    takes_inits : whether the method begins where it is told to
-    ended : whether a callback ended it
+    ``takes_inits`` tells whether the method begins where it is told to, ``ended`` whether a
+    callback ended it.
     """
     inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
     inits = inits if takes_inits else None

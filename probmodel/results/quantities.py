@@ -88,12 +88,8 @@ def rows_of(
 ) -> tuple[list[str], list[Array]]:
     """Names of scalar quantities, and their values: arrays (rows, chains, draws) of views.
 
-    Parameters
-    ----------
-    posterior : names and labels
-    x : (chains, draws, dim), for the parameters that are not in ``draws``
-    draws : name -> (chains, draws, *shape)
-    derived : whether to take what is no parameter, too
+    ``x`` is for the parameters that are not in ``draws``; what is no parameter is taken if
+    ``derived``.
     """
     names: list[str] = []
     blocks: list[Array] = []
@@ -125,14 +121,11 @@ def convergence_of(
     rhat: float = RHAT_LIMIT,
     ess: float = ESS_LIMIT,
 ) -> Convergence:
-    """Diagnostics of blocks of rows, on several cores.
+    """Diagnostics of blocks of rows, arrays (rows, chains, draws), on several cores.
 
-    Parameters
-    ----------
-    blocks : arrays (rows, chains, draws)
-    groups : of chains that are members of an ensemble; None if chains are independent
-    stride : of the draws that are looked at first, see `screened`
-    rhat, ess : limits, beyond which figures have to be exact
+    ``groups`` are those of chains that are members of an ensemble; None if chains are independent.
+    ``stride`` is that of the draws that are looked at first, see `screened`; beyond ``rhat`` and
+    ``ess`` figures have to be exact.
     """
 
     def compute(slab: Array) -> Convergence:

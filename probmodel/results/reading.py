@@ -71,10 +71,7 @@ def bound_in(fit: Any) -> dict[str, Any] | None:
 def _walked(file: Path) -> int:
     """Return the size of a file's arrays, found by a process that may crash or loop in its place.
 
-    Raises
-    ------
-    ValueError
-        If it does, or if the file is damaged in a way that the HDF5 library sees.
+    Raises a ValueError if it does, or if the file is damaged in a way that the HDF5 library sees.
     """
     if not sys.executable or getattr(sys, "frozen", False):  # no interpreter to start
         return walk.walk(str(file))

@@ -39,18 +39,10 @@ PAGE = (".html", ".htm")
 def check_place(path: str | Path, endings: Sequence[str] = (), read: Sequence[Any] = ()) -> None:
     """Make sure that ``path`` can be written, before the work begins; nothing stays behind.
 
-    Parameters
-    ----------
-    path : of the file
-    endings : what its name may end in, if it has an ending, the usual one first; by default
-        anything
-    read : files that the work reads, and must not replace
-
-    Raises
-    ------
-    OutputError
-        If the folder is missing or not writable, or ``path`` is something else than a file, is
-        read, or has another ending.
+    ``endings`` are what its name may end in, if it has an ending, the usual one first, by default
+    anything; ``read`` are files that the work reads, and must not replace. Raises an `OutputError`
+    if the folder is missing or not writable, or ``path`` is something else than a file, is read, or
+    has another ending.
     """
     try:
         path = Path(path).expanduser().resolve()
@@ -95,13 +87,7 @@ def check_outputs(
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
-    """Write a text file, whole or not at all.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written.
-    """
+    """Write a text file, whole or not at all; raise an `OutputError` if it cannot be written."""
     place = Path(path).expanduser().resolve()
     check_place(place)
     try:

@@ -27,13 +27,8 @@ def summary_text(result: Any, rows: int = MOST_ROWS) -> str:
     """ArviZ's summary of the posterior as text.
 
     Where ArviZ fails, as it does under ``python -OO``, which takes the docstrings that it adds to,
-    a table of our own takes its place.
-
-    Parameters
-    ----------
-    result : an ArviZ object of either kind
-    rows : the most quantities to show; the others are left out and not summarised either, which
-        is what takes the time
+    a table of our own takes its place. ``rows`` is the most quantities to show; the others are left
+    out and not summarised either, which is what takes the time.
     """
     if "posterior" not in group_names(result):
         return "The result holds no posterior draws."

@@ -114,18 +114,11 @@ def _screened(row: Array, rate: Array, first: Array, stride: int) -> tuple[Tail,
 
 
 def tails(row: Array, rate: Array, first: Array, stride: int = 1) -> tuple[Tail, Tail]:
-    """Compare the lower and the upper tail of one quantity with its middle.
+    """Compare the lower and the upper tail of one quantity, (chains, draws), with its middle.
 
-    Parameters
-    ----------
-    row : (chains, draws), the quantity
-    rate : (chains, draws), acceptance of the transitions that ended at the draws
-    first : (chains, draws), whether the place of a draw differs from that of the draw before
-    stride : of the transitions that are looked at
-
-    Returns
-    -------
-    The lower and the upper tail; the ratio is infinite where too few transitions begin there.
+    ``rate`` is the acceptance of the transitions that ended at the draws, one in ``stride``;
+    ``first`` tells whether the place of a draw differs from that of the draw before. The ratio of a
+    tail is infinite where too few transitions begin there.
     """
     nothing = Tail(np.inf, 0.0, np.nan)
     start, fate, new = (a[:, ::stride] for a in (row[:, :-1], rate[:, 1:], first[:, :-1]))

@@ -17,10 +17,7 @@ PATIENCE = 20  # seconds for one step, none of which takes a hundredth of that i
 def walk(path: str) -> int:
     """Read the names, attributes, types and places of everything in a file.
 
-    Returns
-    -------
-    int
-        The bytes that its arrays take in memory.
+    Returns the bytes that its arrays take in memory.
     """
     import h5py
 

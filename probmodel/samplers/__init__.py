@@ -72,10 +72,8 @@ def list_samplers() -> list[Listing]:
 def find_sampler(name: str) -> type[Sampler]:
     """Return the class of the method called ``name``; a built-in one comes first.
 
-    Raises
-    ------
-    SamplerError
-        If there is none (it names the nearest), or the package that offers it is broken.
+    Raises a `SamplerError` if there is none (it names the nearest), or the package that offers it
+    is broken.
     """
     if isinstance(name, str) and name in FILES:
         return _built_in(name)

@@ -45,10 +45,7 @@ def evaluate_value(density: LogDensity, x: Array) -> State:
 def check_start(sampler: str, state: Any) -> Any:
     """Return a starting state (of any kind) all of whose rows are finite.
 
-    Raises
-    ------
-    SamplerError
-        If the log density or its gradient is not finite in a row.
+    Raises a `SamplerError` if the log density or its gradient is not finite in a row.
     """
     bad = np.flatnonzero(~np.isfinite(state.logp))
     if bad.size:
@@ -94,14 +91,10 @@ def acceptance(log_ratio: Array) -> Array:
 def decide(
     rng: np.random.Generator, log_ratio: Array, state: Any, proposal: Any, n_grad: int
 ) -> tuple[Any, Info]:
-    """Accept or reject each chain's proposal.
+    """Accept or reject each chain's proposal, by the logarithm of the Metropolis-Hastings ratio.
 
-    Parameters
-    ----------
-    rng : one uniform number is drawn per chain, whatever its fate
-    log_ratio : (chains,), logarithm of the Metropolis-Hastings ratio
-    state, proposal : the two states to choose from, of one kind
-    n_grad : gradients that the proposal took, per chain
+    One uniform number is drawn per chain, whatever its fate. Both states are of one kind;
+    ``n_grad`` are the gradients that the proposal took, per chain.
     """
     log_ratio = np.where(np.isfinite(proposal.logp), log_ratio, -np.inf)
     accept_prob = acceptance(log_ratio)

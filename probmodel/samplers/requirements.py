@@ -12,10 +12,8 @@ from probmodel.types import CurvedLogDensity, LogDensity, TemperedLogDensity
 def check_density(sampler: Sampler, density: LogDensity) -> None:
     """Check that ``density`` offers what ``sampler`` asks for.
 
-    Raises
-    ------
-    SamplerError
-        If the sampler needs gradients, second derivatives or a prior, and the density has none.
+    Raises a `SamplerError` if the sampler needs gradients, second derivatives or a prior, and the
+    density has none.
     """
     if sampler.needs == "log density":
         return

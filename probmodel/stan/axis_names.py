@@ -21,10 +21,8 @@ _BLOCKS = ("data", "parameters", "transformed parameters", "generated quantities
 def read_dims(dims: Dims, program: n.Program) -> dict[str, tuple[str, ...]]:
     """Return the names of axes by variable.
 
-    Raises
-    ------
-    ModelError
-        If the program has no such variable, or not so many axes; or for what is no name.
+    Raises a `ModelError` if the program has no such variable, or not so many axes; or for what is
+    no name.
     """
     if dims is None:
         return {}
@@ -82,13 +80,9 @@ def name_axes(
     shapes: Mapping[str, tuple[int, ...]],
     dims: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Name the axes of declarations.
+    """Name the axes of declarations; ``declarations``, ``shapes`` and ``dims`` are by name.
 
-    Parameters
-    ----------
-    declarations : by name; what is observed of a part of the data keeps names of its own
-    shapes : of what they declare, by name
-    dims : names of axes, by name
+    What is observed of a part of the data keeps names of its own.
     """
     for name, declaration in declarations.items():
         if not isinstance(declaration, Data) and name in shapes:
@@ -99,20 +93,10 @@ def name_axes(
 def read_labels(
     coords: Any, shapes: Mapping[str, tuple[int, ...]], dims: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Array]:
-    """Return labels by dim.
+    """Return the labels that the user gave as ``coords``, by dim.
 
-    Parameters
-    ----------
-    coords : what the user gave
-    shapes : of all variables, by name
-    dims : names of axes, by name
-
-    Raises
-    ------
-    DataError
-        If a dim is unknown, or labels are none.
-    ShapeError
-        If sizes along a dim differ.
+    ``shapes`` and ``dims`` are those of all variables, by name. Raises a `DataError` if a dim is
+    unknown, or labels are none, and a `ShapeError` if sizes along a dim differ.
     """
     axes = {name: dims.get(name) or default_dims(name, len(shapes[name])) for name in shapes}
     places = Dimensions()

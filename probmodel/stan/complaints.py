@@ -21,13 +21,8 @@ def complaint(
 ) -> ProbmodelError:
     """Return an error that ends with the line of the program and a mark below the column.
 
-    Parameters
-    ----------
-    message : what is wrong, what was expected, what came, what to do
-    place : in the program; None where nothing in it is to blame
-    sources : the text of the program, by file
-    kind : which error
-    **values : the values behind the message
+    ``message`` says what is wrong, what was expected, what came, what to do. ``place`` is None
+    where nothing in the program, whose text is in ``sources`` by file, is to blame.
     """
     if place is None:
         return kind(message, **values)

@@ -102,12 +102,8 @@ class Conditions(Lanes):
     ) -> Flow | None:
         """Run one thing where a condition on parameters holds, and another where not.
 
-        Parameters
-        ----------
-        condition : in which case
-        branches : of a frame each; None for nothing
-        changed : the variables that they assign to
-        frame, node : where it is run
+        The branches are functions of a frame, or None for nothing; ``changed`` are the variables
+        that they assign to.
         """
         names = [name for name in changed if name in frame]
         for name in names:

@@ -43,12 +43,9 @@ def stored_kind(kind: str) -> str:
 
 
 def declared_shape(type: Type, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape of a value: axes of the array, then its own.
+    """Return the shape of a value of a type, no tuple: axes of the array, then its own.
 
-    Parameters
-    ----------
-    type : of the declaration, no tuple
-    sizes : what the declaration's sizes are, those of the array first
+    ``sizes`` are what the declaration's sizes are, those of the array first.
     """
     own = tuple(sizes[len(type.array) :])
     twice = type.kind in _SQUARE and len(own) == 1

@@ -30,13 +30,7 @@ _LOCAL = ("model", "generated quantities")  # blocks whose variables no other bl
 
 
 def check_names(program: n.Program, sources: Mapping[str, str]) -> None:
-    """Raise a `ModelError` for the first variable that is not declared where it is used.
-
-    Parameters
-    ----------
-    program : whose names these are
-    sources : its text, by file
-    """
+    """Raise a `ModelError` for the first variable that is not declared where it is used."""
     check = _Names(program, sources)
     for function in program.functions:
         if function.body is not None:

@@ -19,13 +19,7 @@ _VALUES = {True: "whole numbers", False: "real numbers"}
 
 
 def check_spellings(program: n.Program, sources: Mapping[str, str]) -> None:
-    """Raise a `ModelError` for the first name that ends as those of the other sort do.
-
-    Parameters
-    ----------
-    program : whose calls and functions are looked at
-    sources : its text, by file
-    """
+    """Raise a `ModelError` for the first name that ends as those of the other sort do."""
     own = {function.name for function in program.functions}
     for function in program.functions:
         _check_function(function, sources)

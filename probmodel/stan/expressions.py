@@ -120,10 +120,8 @@ class Expressions(Recording):
     def complete(self, value: Any) -> Any:
         """Return a value whose elements were all set in their lanes.
 
-        Raises
-        ------
-        LanesDifferError
-            If some are what earlier iterations of a loop leave, so that lanes depend on others
+        Raises a `LanesDifferError` if some are what earlier iterations of a loop leave, so that
+        lanes depend on others.
         """
         looked = isinstance(value, Value) and value.traced and value.laned and self._side_by_side
         if looked and np.any(value.array == self.graph.missing):

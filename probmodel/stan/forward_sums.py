@@ -54,13 +54,7 @@ class _OtherError(Exception):
 
 
 def forward_of(part: Repeated, graph: Graph, uses: Uses) -> Forward | None:
-    """Return the forward algorithm that a recurrence is, if it is one.
-
-    Parameters
-    ----------
-    part : of a loop of the program
-    graph, uses : of the program
-    """
+    """Return the forward algorithm that a part of a loop is, if it is one."""
     try:
         step = _last_sum(part, graph, uses)
         terms = [_state(part, graph, int(new)) for new in part.new]

@@ -265,10 +265,8 @@ class Calls(Expressions):
     def parameters_of(self, name: str, values: Sequence[Any], node: n.Node) -> list[Value]:
         """Return a value and the parameters of a distribution as its entry has them.
 
-        Raises
-        ------
-        MisfitError
-            If there are too many or too few, or they are numbers where vectors are needed.
+        Raises a `MisfitError` if there are too many or too few, or they are numbers where vectors
+        are needed.
         """
         density = density_of(name, [v.kind if isinstance(v, Value) else "" for v in values[1:]])
         takes = len(density.ranks) - 1

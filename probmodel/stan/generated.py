@@ -71,21 +71,11 @@ class Generated:
     def at(
         self, draws: Mapping[str, Array], rng: np.random.Generator | None = None
     ) -> dict[str, Array]:
-        """Compute the quantities; where that fails for some draws, they are NaN, with a warning.
+        """Compute the quantities, by name, (n, *shape), of draws of what they ``need``.
 
-        Parameters
-        ----------
-        draws : of what it ``needs``, (n, *shape) each
-        rng : of what is drawn at random; by default one that the draws decide
-
-        Returns
-        -------
-        By name, (n, *shape)
-
-        Raises
-        ------
-        ProbmodelError
-            If it fails for all draws, or by ``fatal_error``
+        ``rng`` is of what is drawn at random; by default one that the draws decide. Where it fails
+        for some draws, they are NaN, with a warning. Raises a `ProbmodelError` if it fails for all
+        draws, or by ``fatal_error``.
         """
         rng = rng or np.random.default_rng(self._seed(draws))
         errors: list[ProbmodelError] = []
@@ -105,11 +95,6 @@ class Generated:
 
         It is run once, with values that the types of the parameters allow, and up to a limit. What
         goes wrong because of these values may go right with others, and is left for the draws.
-
-        Raises
-        ------
-        ModelError
-            If it is wrong
         """
         run = Trial(self._program.functions, self._sources)
         try:

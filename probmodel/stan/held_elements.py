@@ -77,10 +77,7 @@ class Held:
     def choice(self, elements: Array) -> Choice:
         """Return where elements come from, one for each iteration.
 
-        Raises
-        ------
-        IrregularError
-            If there are too many sources.
+        Raises an `IrregularError` if there are too many sources.
         """
         of = self._of
         which = np.full(of.length, -1)

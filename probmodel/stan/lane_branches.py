@@ -69,15 +69,7 @@ class Lanes(DensityTerms):
         node: n.Node | tuple[n.Node, ...],
         frame: Frame,
     ) -> Flow | None:
-        """Run something in some of the lanes alone.
-
-        Parameters
-        ----------
-        chosen : (lanes,), which
-        run : what, of a frame
-        node : its statements
-        frame : where it is run
-        """
+        """Run something of a frame in the ``chosen`` lanes, (lanes,), alone."""
         if chosen.all():
             return run(frame)
         inside = restricted(frame, chosen, {*mentioned(node), self._own[0]})

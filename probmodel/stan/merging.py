@@ -165,13 +165,9 @@ def _source(
 
 
 def reordered(found: Merged, order: Any, shape: tuple[int, ...]) -> Merged:
-    """Return a distribution with elements of its batch in another order and shape.
+    """Return a distribution with elements of its batch in another order, flat, and shape.
 
-    Parameters
-    ----------
-    found : with one batch axis, or more that are taken as one
-    order : of the elements of the batch, flat
-    shape : of the batch
+    It has one batch axis, or more that are taken as one.
     """
     ranks = found.density.ranks
     batch = found.value.array.ndim - ranks[0]

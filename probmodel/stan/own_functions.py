@@ -28,10 +28,7 @@ def closest(functions: Sequence[Function], args: Sequence[Any]) -> Function | No
 def promotions(type: Type, value: Any) -> int | None:
     """Return how many steps from whole to real to complex a type asks for; None if it is another.
 
-    Parameters
-    ----------
-    type : of an argument or a result
-    value : a `Value`, a `Tuple`, or a list of these
+    The value is a `Value`, a `Tuple`, or a list of these, of an argument or a result.
     """
     if isinstance(value, list):  # an array of tuples
         if not type.array:

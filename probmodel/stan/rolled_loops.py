@@ -68,11 +68,7 @@ class Repeated(NamedTuple):
 def repeated(graph: Graph, loop: Loop, uses: Uses) -> list[Repeated]:
     """Return the parts of a loop that scans compute: none, where no iteration needs another.
 
-    Parameters
-    ----------
-    graph : of a program
-    loop : of its loops
-    uses : of elements, by the steps that are needed
+    ``uses`` are those of elements, by the steps that are needed.
     """
     found = []
     for first, stop in _runs(graph, loop.starts):
@@ -162,13 +158,10 @@ def _states(
 
 
 def scanned(part: Repeated, expression: Any, lowering: Any) -> Any:
-    """Return the states after each iteration, (length, n).
+    """Return the states of a part of a loop after each iteration, (length, n).
 
-    Parameters
-    ----------
-    part : of a loop
-    expression : makes an expression of elements
-    lowering : makes one of a graph's elements, given the expressions of its leaves
+    ``expression`` makes an expression of elements, ``lowering`` one of a graph's elements, given
+    the expressions of its leaves.
     """
     names = ["state"]
     sequences = [expression(part.sequences)] if part.sequences.size else []

@@ -100,13 +100,9 @@ class HigherOrder(Transforms):
     ) -> Callable[..., Any]:
         """Trace a function once; returns one of expressions: of the inputs and what is traced.
 
-        Parameters
-        ----------
-        name : of the function
-        inputs : examples of what changes from call to call
-        args : what it takes besides; those that are known are part of it
-        node : where it is called
-        lanes : how many of each input there are, along a first axis; None for one without such
+        ``inputs`` are examples of what changes from call to call, of which there are so many
+        ``lanes`` along a first axis; None for one without such. Those of the other arguments that
+        are known are part of it.
         """
         outer = self.graph, self.guards, self.lanes
         self.graph, self.guards, self.lanes = Graph(), [], lanes

@@ -32,12 +32,9 @@ class Together(NamedTuple):
 def together(steps: Sequence[Step], same: Array) -> Together:
     """Return the operands of steps, in the order of their statements.
 
-    An operand that is the same for all has no lanes. If all are, one lane is computed.
-
-    Parameters
-    ----------
-    steps : of one operation, with operands of one shape each
-    same : for each element the one that stands for it; negative ones count from the end
+    The steps are of one operation, with operands of one shape each. An operand that is the same for
+    all has no lanes. If all are, one lane is computed. ``same`` has for each element the one that
+    stands for it; negative ones count from the end.
     """
     counts = [s.shape[0] if any(s.laned) else 1 for s in steps]
     operands: list[Any] = []

@@ -137,10 +137,7 @@ class StepWriter:
     def _choice(self, choice: Choice) -> _Origin:
         """Make room for the sources of a choice, and for the data that choose.
 
-        Raises
-        ------
-        IrregularError
-            If a source depends on what the scan computes, and is not held.
+        Raises an `IrregularError` if a source depends on what the scan computes, and is not held.
         """
         yes, no = (self._of.graph.constants(x) for x in (1.0, 0.0))
         origins: list[tuple[_Origin, int]] = []

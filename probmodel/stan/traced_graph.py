@@ -248,10 +248,7 @@ def _as_numbers(found: Any) -> Any:
 def _real_part(numbers: Any) -> Any:
     """Return complex numbers as real ones; those that were not set count as real.
 
-    Raises
-    ------
-    ModelError
-        If there is an imaginary part.
+    Raises a `ModelError` if there is an imaginary part.
     """
     if np.any((np.imag(numbers) != 0) & ~np.isnan(numbers)):
         raise ModelError(

@@ -79,13 +79,7 @@ def split_transform(name: str) -> tuple[str, str] | None:
 
 
 def check_jacobians(program: n.Program, sources: Mapping[str, str]) -> None:
-    """Raise a `ModelError` for the first ``_jacobian`` that stands where it must not.
-
-    Parameters
-    ----------
-    program : whose calls are looked at
-    sources : its text, by file
-    """
+    """Raise a `ModelError` for the first ``_jacobian`` that stands where it must not."""
     own = {function.name for function in program.functions}
     places = [(f.name, f.name.endswith(("_jacobian", "_lp")), f) for f in program.functions]
     allowed = ("transformed parameters", "model")

@@ -38,13 +38,7 @@ class Trial(HigherOrder):
 
 
 def plausible(type_: n.Type, shape: Sequence[int]) -> Array:
-    """Return values of a type, which is no tuple.
-
-    Parameters
-    ----------
-    type_ : as declared
-    shape : of the values
-    """
+    """Return values of a shape, of a type that is no tuple."""
     kind, length = type_.kind, shape[-1] if shape else 1
     if kind in _FACTORS or (kind == "matrix" and shape[-1] == shape[-2]):
         return np.broadcast_to(np.eye(shape[-2], length), shape).copy()

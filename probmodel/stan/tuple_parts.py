@@ -36,11 +36,8 @@ def parts_of(type: Type, name: str) -> dict[str, Type]:
 def taken_apart(type: Type, value: Any, join: Join) -> list[Value]:
     """Return the parts of a value, in order; an empty array of tuples has none.
 
-    Parameters
-    ----------
-    type : of its declaration
-    value : of a tuple, or an array of tuples, or no tuple
-    join : makes an array of values of one shape
+    The value is a tuple, an array of tuples, or no tuple; ``join`` makes an array of values of one
+    shape.
     """
     if isinstance(value, Tuple):
         pairs = zip(type.items, value.items, strict=True)

@@ -22,11 +22,7 @@ def is_whole(
 ) -> bool:
     """Whether an expression is a whole number, or an array of them.
 
-    Parameters
-    ----------
-    node : the expression
-    frame : variables by name
-    functions : of the program, by name
+    The variables of the frame, and the functions of the program, are by name.
     """
 
     def inside(part: n.Expression) -> bool:

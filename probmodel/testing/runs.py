@@ -67,13 +67,8 @@ def tuned(
 ) -> Any:
     """Return the parameters after a warm-up of several chains that start from exact draws.
 
-    Parameters
-    ----------
-    sampler : what is checked
-    target : gives the starts
-    rng : all randomness
-    warmup : iterations
-    density : the target in another guise, if it is to be evaluated so
+    ``density`` is the target, which gives the starts, in another guise, if it is to be evaluated
+    so.
     """
     chains = max(TEACHERS, sampler.min_chains(target.dim))
     x0 = exact_starts(sampler, target, rng, chains)

@@ -67,17 +67,9 @@ def worst(scores: dict[str, float]) -> tuple[str, float]:
 
 
 def require_moments(target: Gaussian, x: Array) -> None:
-    """Require means and covariances within five Monte Carlo standard errors.
+    """Require means and covariances, of (chains, draws, dim), within five standard errors.
 
-    Parameters
-    ----------
-    target : the truth
-    x : (chains, draws, dim)
-
-    Raises
-    ------
-    AssertionError
-        If one is further off, or the draws are too few to tell.
+    Raises an AssertionError if one is further off, or the draws are too few to tell.
     """
     dim = target.dim
     scale = np.sqrt(np.diag(target.cov))

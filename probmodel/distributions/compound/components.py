@@ -82,10 +82,7 @@ class Components:
     def support(self) -> Constraint:
         """Values that some component allows, or a set that contains them.
 
-        Raises
-        ------
-        ModelError
-            If vectors or matrices of different kinds are mixed.
+        Raises a `ModelError` if vectors or matrices of different kinds are mixed.
         """
         supports = [member.support() for member in self.members]
         if self._alike:
@@ -115,11 +112,9 @@ class Components:
     def evaluate(self, method: str, xp: Any, value: Any, params: Sequence[Any], rank: int) -> Any:
         """Evaluate a method of every component, such as ``"log_cdf"``: (K, *batch).
 
-        Parameters
-        ----------
-        method : name of a method that takes xp, a value and parameters, and has batch shape
-        params : of all components, as in ``parameters``
-        rank : number of batch axes; arrays that have fewer get axes of length one in front
+        The method takes xp, a value and parameters, and has batch shape; ``params`` are those of
+        all components, as in ``parameters``. Arrays of fewer than ``rank`` batch axes get axes of
+        length one in front.
         """
         rows = []
         for k, (member, own) in enumerate(self._each(xp, params, rank)):
@@ -151,10 +146,7 @@ class Components:
     ) -> Array:
         """Draw variates of shape ``shape`` from the components that are ``chosen``.
 
-        Parameters
-        ----------
-        chosen : a component for each batch element
-        count : number of components
+        That is a component for each batch element; ``count`` is how many there are.
         """
         rank = chosen.ndim
         each = self._each(np, params, rank)

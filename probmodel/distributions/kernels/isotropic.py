@@ -76,10 +76,7 @@ class Isotropic(Simple):
 def check_isotropic(name: str, kernel: Any) -> None:
     """Refuse what is no single kernel of the distance over all axes, for a distribution.
 
-    Raises
-    ------
-    ModelError
-        With what to do instead.
+    The `ModelError` says what to do instead.
     """
     if isinstance(kernel, Isotropic) and kernel.axes is None:
         return

@@ -24,10 +24,7 @@ from probmodel.types import Array
 def ar1_path(z: Any, phi: Any, sigma: Any, mean: Any) -> Any:
     """Path of a stationary autoregression that is driven by standard normal shocks.
 
-    Parameters
-    ----------
-    z : (..., n)
-    phi, sigma, mean : (...,)
+    These are ``z``, (..., n); ``phi``, ``sigma`` and ``mean`` are (...,).
     """
     batch = np.broadcast_shapes(*(np.shape(a) for a in (z[..., 0], phi, sigma, mean)))
     shocks = np.array(np.broadcast_to(z, (*batch, z.shape[-1])))
@@ -177,11 +174,7 @@ def _quadratic(xp: Any, first: Any, innovations: Any, phi: Any) -> Any:
 def _bridge(missed: Array, known: Array, phi: Array) -> Array:
     """Conditional mean of a process of mean zero, given its values at the known times.
 
-    Parameters
-    ----------
-    missed : (..., n), zero where it is not known
-    known : (..., n), of as many axes or fewer
-    phi : (...,)
+    ``missed``, (..., n), is zero where it is not ``known``, which may have fewer axes.
     """
     n = known.shape[-1]
     times = np.arange(n)

@@ -60,11 +60,9 @@ class Slopes(NamedTuple):
 def hmm_log_likelihood(log_emissions: Any, initial: Any, transition: Any) -> Any:
     """Log likelihood of a hidden Markov model, its states summed out: batch shape.
 
-    Parameters
-    ----------
-    log_emissions : log density of what was seen at each time, given each state: (..., T, K)
-    initial : probabilities of the first state, (..., K)
-    transition : probabilities of the next state in each row, (..., K, K)
+    ``log_emissions``, (..., T, K), are the log densities of what was seen at each time, given each
+    state; ``initial``, (..., K), the probabilities of the first state, and ``transition``, (..., K,
+    K), of the next state in each row.
     """
     return forward_backward(log_emissions, initial, transition, slopes=False).value
 
@@ -216,9 +214,7 @@ def _scaled(args: Sequence[Array], slopes: bool) -> tuple[Slopes, Array]:
 def _multiply_up(leaves: Array, rounds: int) -> tuple[list[Array], Array, Array]:
     """Multiply neighbours, round by round: (K, K, S, n) -> (K, K, S / 2, n) -> ...
 
-    Returns
-    -------
-    The products of every round, scaled; the sum of the logarithms of the scales, (n,); and
+    Returns the products of every round, scaled; the sum of the logarithms of the scales, (n,); and
     whether nothing that matters underflowed, (n,).
     """
     products, scales = [leaves], []
@@ -243,9 +239,8 @@ def _multiply_up(leaves: Array, rounds: int) -> tuple[list[Array], Array, Array]
 def _run(blocks: Array, start: Array) -> tuple[Array, Array]:
     """Run from ``start`` through the blocks that are left, (K, K, m, n).
 
-    Returns
-    -------
-    The vector before each block, adding up to one, (K, m, n); and the log of the total, (n,).
+    Returns the vector before each block, adding up to one, (K, m, n); and the log of the total,
+    (n,).
     """
     found = np.empty(blocks.shape[1:])
     total = _over(np.add, start)

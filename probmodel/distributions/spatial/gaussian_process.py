@@ -332,13 +332,7 @@ def _of_matrices(xp: Any, number: Any) -> Any:
 
 
 def check_jitter(name: str, jitter: Any) -> None:
-    """Refuse a jitter that is no number from 0 up.
-
-    Raises
-    ------
-    ModelError
-        If it is a symbol or negative.
-    """
+    """Refuse a jitter that is no number from 0 up: a symbol, or a negative one."""
     advice = ""
     if isinstance(jitter, Expression):
         advice = (

@@ -64,10 +64,8 @@ class Factorised:
     def squared_change(self, xp: Any, relative: Any, changes: Sequence[Any]) -> Any:
         """Squared norm of a change of the whitened matrix, ``relative`` I plus that of the axes.
 
-        Parameters
-        ----------
-        relative : a number per batch element
-        changes : of the matrix of each axis, None for one that stays
+        ``relative`` is a number per batch element; ``changes`` are of the matrix of each axis, None
+        for one that stays.
         """
         mean, spread = relative, 0.0
         for change, root, n in zip(changes, self._roots, self.sizes, strict=True):

@@ -105,20 +105,11 @@ def node_count(adjacency: Array) -> int:
 
 
 def read_graph(adjacency: Array, size: int, name: str, location: Location | None) -> Graph:
-    """Read a graph and check it.
+    """Read a graph of ``size`` nodes and check it; messages name the distribution and its line.
 
-    Parameters
-    ----------
-    adjacency : symmetric, (size, size), with weights >= 0 and a zero diagonal; or edges,
-        (n_edges, 2), as pairs of nodes that count from 0. An edge that is given twice, once in
-        each direction for instance, counts once.
-    size : number of nodes
-    name, location : of the distribution, for messages
-
-    Raises
-    ------
-    DataError
-        If it is no such graph; the message says what is wrong.
+    ``adjacency`` is symmetric, with weights >= 0 and a zero diagonal; or edges, (n_edges, 2), as
+    pairs of nodes that count from 0. An edge that is given twice, once in each direction for
+    instance, counts once. Raises a `DataError` that says what is wrong with another graph.
     """
     problem = _Problem(name, location)
     if adjacency.shape == (size, size) and is_matrix(adjacency):

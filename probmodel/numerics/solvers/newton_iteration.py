@@ -18,19 +18,10 @@ def find_roots(
     tolerance: float,
     max_steps: int,
 ) -> Array:
-    """Solve ``f(x) = 0`` by Newton's method with step halving, each chain by itself.
+    """Solve ``f(x) = 0`` by Newton's method with step halving, each chain by itself: (chains, n).
 
-    Parameters
-    ----------
-    function : (chains, n) to (chains, n)
-    jacobian : (chains, n) to (chains, n, n)
-    guess : (chains, n), where to start
-    tolerance : the largest component of f at a root, in absolute value
-    max_steps : Newton steps
-
-    Returns
-    -------
-    (chains, n); NaN for a chain that found none.
+    The Jacobian is (chains, n, n). The largest component of f at a root is at most ``tolerance`` in
+    absolute value. A chain that finds none in ``max_steps`` Newton steps is NaN.
     """
     x = guess
     f = function(x)

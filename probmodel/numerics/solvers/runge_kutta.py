@@ -92,20 +92,10 @@ class Solution(NamedTuple):
 def solve(
     system: System, tableau: Tableau, y0: Array, times: Array, tolerances: Tolerances
 ) -> Solution:
-    """Solve from ``times[0]`` on.
+    """Solve a system from ``times[0]`` on, where its state is ``y0``, (chains, n), by a method.
 
-    Parameters
-    ----------
-    system : the right-hand side
-    tableau : the method
-    y0 : (chains, n), the state at ``times[0]``
-    times : (1 + m,), increasing; the state is returned at all but the first
-    tolerances : of a step
-
-    Returns
-    -------
-    Solution
-        NaN for a chain whose state is not finite, or that needs more steps than allowed.
+    The times increase; the state is returned at all but the first. It is NaN for a chain whose
+    state is not finite, or that needs more steps than allowed.
     """
     t, y, end = np.full(len(y0), times[0]), y0, times[-1]
     slope = system(t, y)

@@ -60,13 +60,9 @@ def scipy_special() -> Any:
 
 
 def from_scipy(name: str, what: str, of_scipy: str = "") -> Any:
-    """Make a primitive of a ufunc of `scipy.special`.
+    """Make a primitive of a ufunc of `scipy.special`, with ``what`` as its docstring.
 
-    Parameters
-    ----------
-    name : what it is called here
-    what : its docstring
-    of_scipy : what SciPy calls it, if not the same
+    ``of_scipy`` is what SciPy calls it, if not the same.
     """
     own = of_scipy or name
 

@@ -41,14 +41,10 @@ def log_ways_base(k: Array) -> Array:
 def precision_slope(xp: Any, value: Any, phi: Any, log_spread: Any, share: Any, excess: Any) -> Any:
     """Return the derivative of a negative binomial log probability in its precision.
 
-    Parameters
-    ----------
-    log_spread : ``log(1 + mu / phi)``
-    share : ``mu / (mu + phi)``
-    excess : ``(value - mu) / (mu + phi)``
-
-    It is of order ``phi**-2`` for large ``phi``, where its terms are of order ``1 / phi``; and at a
-    count of one of order ``mu`` for small ``mu``, where those of other counts are not small.
+    ``log_spread`` is ``log(1 + mu / phi)``, ``share`` is ``mu / (mu + phi)`` and ``excess`` is
+    ``(value - mu) / (mu + phi)``. It is of order ``phi**-2`` for large ``phi``, where its terms are
+    of order ``1 / phi``; and at a count of one of order ``mu`` for small ``mu``, where those of
+    other counts are not small.
     """
     rest = log_ratio_gap(excess, xp.log1p(value / phi) - log_spread)
     slope = rising_excess(phi, value) + rest

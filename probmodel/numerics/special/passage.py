@@ -29,13 +29,9 @@ _WAVES = np.arange(1, 9)
 
 
 def passage_series(u: Any, w: Any, top: int) -> tuple[Any, list[Any]]:
-    """Logarithm of ``g``, and the ratios ``R_1`` to ``R_top``.
+    """Logarithm of ``g``, and the ratios ``R_1`` to ``R_top``, at positive times ``u``.
 
-    Parameters
-    ----------
-    u : times, positive
-    w : starting points between 0 and 1; broadcasts against ``u``
-    top : highest derivative
+    Starting points ``w`` lie between 0 and 1, and broadcast against them.
     """
     early, late = np.minimum(u, _SWITCH), np.maximum(u, _SWITCH)
     is_early = u < _SWITCH

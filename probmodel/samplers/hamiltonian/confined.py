@@ -87,17 +87,10 @@ class Confined:
 
 
 def read_bounds(sampler: str, bounds: Any) -> Region:
-    """Return the region that a setting ``bounds`` describes.
+    """Return the region that a setting ``bounds`` of a sampler describes.
 
-    Parameters
-    ----------
-    sampler : named in errors
-    bounds : a radius, or lower and upper limits, each a number or (dim,)
-
-    Raises
-    ------
-    SamplerError
-        If it is neither, or a lower limit is not below its upper one.
+    They are a radius, or lower and upper limits, each a number or (dim,). Raises a `SamplerError`
+    if they are neither, or a lower limit is not below its upper one.
     """
     if not isinstance(bounds, tuple | list):
         check_number(sampler, "bounds", bounds, above=0.0)

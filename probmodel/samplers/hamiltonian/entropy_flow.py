@@ -109,15 +109,10 @@ def leapfrog(density: LogDensity, flow: RealNVP, weights: Any, phase: Phase, h: 
 def simulate(
     density: LogDensity, flow: RealNVP, weights: Any, start: Phase, h: float, n_steps: int
 ) -> tuple[list[Phase], Array]:
-    """Follow the dynamics.
+    """Follow the dynamics: return the trajectories, L + 1 points with both ends, and its steps.
 
-    Returns
-    -------
-    points : list of Phase
-        The trajectories, both ends included: L + 1. A row that meets a point without a density
-        stays there.
-    taken : (chains,) int
-        Leapfrog steps, each of one gradient.
+    A row that meets a point without a density stays there. The leapfrog steps, of one gradient
+    each, are (chains,).
     """
     points, taken = [start], np.zeros(len(start.logp), dtype=int)
     for _ in range(n_steps):

@@ -222,10 +222,8 @@ def joining(plan: Windows) -> int:
 def given_root(sampler: str, inv_metric: Array) -> Array:
     """Root of an inverse mass matrix that a user gave: (dim,) or (dim, dim).
 
-    Raises
-    ------
-    SamplerError
-        If it is no finite vector or matrix, not symmetric or not positive definite.
+    Raises a `SamplerError` if it is no finite vector or matrix, not symmetric or not positive
+    definite.
     """
     given = inv_metric if isinstance(inv_metric, np.ndarray) else np.asarray(inv_metric)
     problem = _problem_of(given)

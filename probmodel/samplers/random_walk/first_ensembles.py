@@ -126,10 +126,7 @@ def draw_ensembles(
 ) -> tuple[Array, Array]:
     """Draw first ensembles, and their log densities: (chains, N, dim) and (chains, N).
 
-    Raises
-    ------
-    SamplerError
-        If the log density of a point is not finite however near to its centre.
+    Raises a `SamplerError` if the log density of a point is not finite however near to its centre.
     """
     points = np.empty(shape)
     log_densities = np.full(shape[:2], -np.inf)
@@ -149,10 +146,7 @@ def given_ensembles(
 ) -> tuple[Array, Array]:
     """Ensembles that were given, and their log densities: (chains, N, dim) and (chains, N).
 
-    Raises
-    ------
-    SamplerError
-        If they have another shape, or the log density of a point is not finite.
+    Raises a `SamplerError` if they have another shape, or the log density of a point is not finite.
     """
     if x.shape != shape:
         raise SamplerError(

@@ -111,13 +111,9 @@ def riemannian_start(
 ) -> RiemannianState:
     """State at the starting points ``x``: (chains, dim).
 
-    Raises
-    ------
-    SamplerError
-        If the density lacks what the metric is made from, is not finite at a starting point, or has
-        no positive definite metric there.
-    ModelError
-        If the information of an observed distribution is not known in closed form.
+    Raises a `SamplerError` if the density lacks what the metric is made from, is not finite at a
+    starting point, or has no positive definite metric there, and a `ModelError` if the information
+    of an observed distribution is not known in closed form.
     """
     metric.check(sampler_name, density)
     state, positive, _ = locate(metric, density, x)
@@ -321,13 +317,9 @@ def checked(
 
 
 def failure_remarks(metric: Metric, failed: Array, shorter: str) -> list[Remark]:
-    """Say so if many trajectories were given up.
+    """Say so if many trajectories were given up, those that ``failed``.
 
-    Parameters
-    ----------
-    metric : G
-    failed : whether each was, of any shape
-    shorter : how shorter steps are had, a sentence without its end
+    ``shorter`` tells how shorter steps are had, a sentence without its end.
     """
     share = np.mean(failed) if np.size(failed) else 0.0
     if share <= FAILED:

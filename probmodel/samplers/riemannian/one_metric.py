@@ -193,12 +193,7 @@ def root_at_mode(sampler: str, density: Any, state: State) -> Array:
     """R of the metric at the mode that is found from the likeliest starts.
 
     Where the density has no metric, or none that is positive definite, minus the Hessian takes its
-    place: at a mode that has a root.
-
-    Raises
-    ------
-    SamplerError
-        If no start leads to a mode.
+    place: at a mode that has a root. Raises a `SamplerError` if no start leads to a mode.
     """
     order = np.argsort(-state.logp)[:CLIMBS]
     climbed: Any = _Climbed(density)
@@ -254,10 +249,8 @@ def _offers(density: Any, method: str) -> bool:
 def check_sources(sampler: str, density: LogDensity, metric: Array | None) -> None:
     """Check that there is something to take the metric from, of the right size.
 
-    Raises
-    ------
-    SamplerError
-        If the given metric has another size, or there is none and the density offers none.
+    Raises a `SamplerError` if the given metric has another size, or there is none and the density
+    offers none.
     """
     if metric is not None:
         if len(metric) != density.dim:

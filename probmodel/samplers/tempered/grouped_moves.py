@@ -68,11 +68,8 @@ def move(
 ) -> tuple[Points, Array]:
     """Make one trajectory from every point, of ``n_steps``, (groups,); accept its end or stay.
 
-    A point without a density moves to any that has one.
-
-    Returns
-    -------
-    The points, and the probabilities by which the ends were accepted: (groups, n).
+    A point without a density moves to any that has one. Returns the points, and the probabilities
+    by which the ends were accepted: (groups, n).
     """
     epsilon = step_size[:, None, None]
     with np.errstate(all="ignore"):  # trajectories that run away are marked

@@ -343,13 +343,10 @@ def first_ladder(size: int, coldest: float = COLDEST) -> Array:
 
 
 def next_ladder(betas: Array, rates: Array, size: int) -> Array:
-    """Return the ladder by which all rejection rates would be alike.
+    """Return the ladder of a size by which all rejection rates would be alike.
 
-    Parameters
-    ----------
-    betas : (K,), the ladder so far
-    rates : (K - 1,), the rejection rates of its swaps
-    size : of the new one
+    ``betas``, (K,), is the one so far, and ``rates``, (K - 1,), are the rejection rates of its
+    swaps.
     """
     barrier = np.concatenate([[0.0], np.cumsum(rates + 1e-6 + 1e-3 * np.diff(betas))])
     new = np.interp(np.linspace(0.0, barrier[-1], size), barrier, betas)

@@ -34,11 +34,8 @@ def effective(weights: Array) -> Array:
 def next_rise(log_likelihood: Array, left: Array, share: float) -> Array:
     """Return by how much beta may rise until a share of the particles is effective: (chains,).
 
-    Parameters
-    ----------
-    log_likelihood : (chains, N); particles without a likelihood do not count
-    left : (chains,), the most it may rise
-    share : of the particles that count
+    Particles without a likelihood, of (chains, N), do not count; ``left``, (chains,), is the most
+    it may rise.
     """
     n = np.isfinite(log_likelihood).sum(axis=1)
 

@@ -71,10 +71,7 @@ class Writer:
     def whole(self, value: Any) -> Form:
         """Return the code of an expression, after the statements that it needs.
 
-        Raises
-        ------
-        NoSpellingError
-            If there is none.
+        Raises a `NoSpellingError` if there is none.
         """
         node = as_expression(value)
         self._name_parts(node)

@@ -30,10 +30,7 @@ from probmodel.stan.export.whole_arguments import in_whole_numbers
 def statements(writer: Writer, quantity: Quantity) -> None:
     """Add the statements that give a value its distribution.
 
-    Raises
-    ------
-    NoSpellingError
-        If Stan has none.
+    Raises a `NoSpellingError` if Stan has none.
     """
     quantity = _full(writer, quantity)
     rank = len(writer.shape(quantity.value)) - quantity.dist.event_ndim
@@ -206,10 +203,7 @@ def _with_forms(quantity: Quantity) -> dict[str, Any]:
 def log_density(writer: Writer, quantity: Quantity) -> Form:
     """Return the log density of one value, with all constants.
 
-    Raises
-    ------
-    NoSpellingError
-        If Stan has none.
+    Raises a `NoSpellingError` if Stan has none.
     """
     quantity = _full(writer, quantity)
     rule = _FORMULAS.get(quantity.kind)

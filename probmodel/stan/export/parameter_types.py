@@ -34,10 +34,7 @@ def parameter_type(
 ) -> tuple[str, str]:
     """Return the type of a parameter, and the kind of its value.
 
-    Raises
-    ------
-    NoSpellingError
-        If Stan has no such type.
+    Raises a `NoSpellingError` if Stan has no such type.
     """
     kind, name, rank = kind_of(len(sizes)), type(constraint).__name__, len(sizes)
     if isinstance(constraint, Real):

@@ -302,10 +302,7 @@ def flat(writer: Writer, q: Any) -> None:
 def noncentered_value(writer: Writer, q: Any, z: Any) -> Any:
     """Return a value as a function of its standardised form: an expression, or its code.
 
-    Raises
-    ------
-    NoSpellingError
-        If it is not known how to write it.
+    Raises a `NoSpellingError` if it is not known how to write it.
     """
     kind, dist = type(q.dist).__name__, q.dist
     if kind in _VALUES:

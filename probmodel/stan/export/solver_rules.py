@@ -44,9 +44,7 @@ def traced_function(
 ) -> tuple[str, list[str]]:
     """Write a function of time, if it takes it, and state into the functions block.
 
-    Returns
-    -------
-    Its name, and what it is called with after its own arguments
+    Returns its name, and what it is called with after its own arguments.
     """
     shared = writer.shared
     name = shared.names.function(closure.name if closure.name.isidentifier() else "slope")

@@ -33,13 +33,7 @@ _TRANSPOSED = {"vector": "row_vector", "row_vector": "vector"}
 
 
 def _part(name: str, x: Array, first: int, count: int, axis: int = 0) -> Array:
-    """Cut elements, rows or columns.
-
-    Raises
-    ------
-    IndexError
-        If there are not as many.
-    """
+    """Cut elements, rows or columns; raise an IndexError if there are not as many."""
     length = x.shape[axis]
     if count < 0:
         raise IndexError(f"{name} needs a size of 0 or more, not {count}")

@@ -122,17 +122,10 @@ _CHOICES: dict[str, Callable[[str, Values], str]] = {
 
 
 def meaning(name: str, values: Sequence[Any]) -> str:
-    """Return the name of the entry that a call of a function means.
+    """Return the name of the entry that a call of a function with some arguments means.
 
-    Parameters
-    ----------
-    name : of the function
-    values : its arguments
-
-    Returns
-    -------
-    A name that is in one of the tables at most, if the arguments fit; `CONSTANTS` are those of
-    functions without arguments.
+    It is in one of the tables at most, if the arguments fit; `CONSTANTS` are those of functions
+    without arguments.
     """
     choose = _CHOICES.get(name)
     return choose(name, values) if choose is not None and values else name

@@ -25,12 +25,8 @@ def either(numbers: Function, symbols: Function) -> Function:
 def called(name: str, function: Function, ranks: Sequence[int], numbers: Sequence[int] = ()) -> Any:
     """Make a function that autograd can differentiate one of arrays and symbols.
 
-    Parameters
-    ----------
-    name : as it is printed
-    function : of arrays, whose shapes it may use
-    ranks : how many axes each argument has
-    numbers : arguments in which it has no derivative, so that they must be numbers
+    It is printed with a name, and is of arrays, whose shapes it may use, with ``ranks`` axes each.
+    ``numbers`` are arguments in which it has no derivative, so that they must be numbers.
     """
     formula = Formula(name, function)
 

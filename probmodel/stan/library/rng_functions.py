@@ -90,24 +90,12 @@ def draw_kind(name: str) -> str:
 
 
 def random(name: str, rng: np.random.Generator, args: Sequence[Any], batch: Shape = ()) -> Array:
-    """Draw a value for each element of a batch.
+    """Draw a value for each element of a batch, from a distribution that `has_draws`.
 
-    Parameters
-    ----------
-    name : of a distribution that `has_draws`
-    rng : where the numbers come from
-    args : arrays; those of `draw_ranks` are their own axes, and axes before these are those of the
-        batch, and broadcast
-    batch : axes that the batch has at least
-
-    Returns
-    -------
-    Values: the axes of the batch, then their own; whole numbers are integers
-
-    Raises
-    ------
-    ModelError
-        If an argument is not what the distribution takes.
+    Of the arrays ``args`` those of `draw_ranks` are their own axes, and axes before these are those
+    of the batch, and broadcast; it has the axes ``batch`` at least. Returns the axes of the batch,
+    then their own; whole numbers are integers. Raises a `ModelError` if an argument is not what the
+    distribution takes.
     """
     special, entry = RANDOM.get(name), DENSITIES[name]
     args = [np.asarray(a) for a in args]

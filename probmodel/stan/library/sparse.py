@@ -13,10 +13,7 @@ from probmodel.types import Array
 def _rows(m: int, n: int, v: Array, u: Array) -> tuple[Array, Array]:
     """Return where each row starts among the numbers, and how many it has.
 
-    Raises
-    ------
-    ValueError
-        If the parts do not belong together.
+    Raises a ValueError if the parts do not belong together.
     """
     v, u = np.asarray(v), np.asarray(u)
     if len(u) != m + 1 or u[0] != 1 or u[-1] != len(v) + 1 or np.any(np.diff(u) < 0):

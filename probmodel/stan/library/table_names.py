@@ -47,10 +47,7 @@ def is_built_in(name: str) -> bool:
 def returns_whole(name: str, whole: Sequence[bool]) -> bool:
     """Whether a function of the tables returns whole numbers.
 
-    Parameters
-    ----------
-    name : of the function
-    whole : of each argument, whether it is a whole number, or an array of them
+    ``whole`` tells of each argument whether it is a whole number, or an array of them.
     """
     split = split_density_name(name)
     if split is not None:

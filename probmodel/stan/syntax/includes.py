@@ -27,11 +27,8 @@ def read(
 ) -> tuple[list[Word], dict[str, str]]:
     """Return the words of a program with the files that it includes, and the text of each file.
 
-    Parameters
-    ----------
-    text : of the program
-    file : its name; where it is a file, its folder is searched first for what it includes
-    folders : searched next, in this order
+    ``file`` is its name; where it is a file, its folder is searched first for what it includes,
+    then ``folders``, in this order.
     """
     reader = _Reader(folders)
     found = reader.words(text, file, ())

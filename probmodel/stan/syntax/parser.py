@@ -26,16 +26,9 @@ def parse(
 ) -> tuple[Program, dict[str, str]]:
     """Return the tree of a Stan program, and the text of each file that it is made of.
 
-    Parameters
-    ----------
-    text : of the program
-    file : its name in messages; where it is a file, ``#include`` looks in its folder first
-    folders : where ``#include`` looks next
-
-    Raises
-    ------
-    ModelError
-        where the text is no program: with the line, what was expected there, and what came
+    ``file`` is its name in messages; where it is a file, ``#include`` looks in its folder first,
+    then in ``folders``. Where the text is no program, a `ModelError` has the line, what was
+    expected there, and what came.
     """
     words, sources = read(text, file, folders)
     cursor = Cursor(words, sources)

@@ -44,13 +44,7 @@ class _Where:
 
 
 def check_placement(program: n.Program, sources: Mapping[str, str]) -> None:
-    """Raise a `ModelError` for the first statement, or variable, that must not stand where it does.
-
-    Parameters
-    ----------
-    program : whose statements these are
-    sources : its text, by file
-    """
+    """Raise a `ModelError` for the first statement, or variable, that stands where it must not."""
     check = _Check(sources)
     for function in program.functions:
         adds = function.name.endswith("_lp")

@@ -13,13 +13,10 @@ from probmodel.stan.syntax.nodes import Argument, Declare, Expression, Type
 
 
 def declaration(cursor: Cursor, bounded: bool, assigned: str = "") -> list[Declare]:
-    """Read a declaration of one variable or more.
+    """Read a declaration of one variable or more, from a cursor before its type.
 
-    Parameters
-    ----------
-    cursor : before its type
-    bounded : whether its type may have bounds
-    assigned : where values come from if the declaration must not give them
+    ``bounded`` tells whether that may have bounds, and ``assigned`` where values come from if the
+    declaration must not give them.
     """
     start = cursor.word.place
     type_ = sized_type(cursor)

@@ -57,11 +57,8 @@ class Word(NamedTuple):
 def words_of(text: str, file: str, sources: Sources) -> list[Word]:
     """Return the words of a text, without the comments and without a word for the end.
 
-    Parameters
-    ----------
-    text : whose lines end with a line feed alone
-    file : name of the text in places
-    sources : the texts of all files, for messages
+    Lines end with a line feed alone. ``file`` is the name of the text in places; messages have the
+    texts of all ``sources``.
     """
     found: list[Word] = []
     line, start = 1, 0  # the current line, and where in the text it begins
