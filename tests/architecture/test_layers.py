@@ -22,7 +22,7 @@ MODULES = {
 
 # Each package or module, from left to right; members of one group stand side by side.
 LAYERS = (
-    {"errors", "types", "version"},
+    {"class_names", "errors", "types", "version"},
     {"arguments", "blas", "html_tables", "threads"},
     {"numerics"},
     {"expressions"},
