@@ -33,7 +33,6 @@ from probmodel.adaptation.surrogate import Kernel, Surrogate, add_values, no_val
 from probmodel.types import Array
 
 Spacing = Literal["log", "linear"]
-SPACINGS = ("log", "linear")
 
 STEP_SIZES = 100  # epsilons to choose from
 MOST_COUNTS = 200  # Ls to choose from, at most

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 from collections.abc import Collection
-from typing import Any
+from functools import cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from probmodel.errors import SamplerError
 
@@ -58,6 +61,36 @@ def check_flag(sampler: str, name: str, value: Any, *, optional: bool = False) -
     """Raise SamplerError unless ``value`` is True or False."""
     if not (isinstance(value, bool) or (optional and value is None)):
         raise must_be(sampler, name, value, "True, False or None" if optional else "True or False")
+
+
+def check_types(sampler: str, settings: object) -> None:
+    """Raise SamplerError unless flags are flags, and names are among those of their `Literal`.
+
+    ``settings`` is a dataclass, whose annotations say which settings these are.
+    """
+    kind: Any = type(settings)
+    for name, (choices, optional) in _flags_and_names(kind).items():
+        value = getattr(settings, name)
+        if not choices:
+            check_flag(sampler, name, value, optional=optional)
+        elif value is not None or not optional:
+            check_choice(sampler, name, value, choices)
+
+
+@cache
+def _flags_and_names(kind: type) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return the names that a setting may be, none of a flag, and whether it may be None."""
+    try:
+        hints, found = get_type_hints(kind), {}
+    except NameError:  # what a class of another package imports for type checkers alone
+        return _flags_and_names(kind.__mro__[1])
+    for field in dataclasses.fields(kind):
+        hint = hints[field.name]
+        optional = NoneType in get_args(hint)
+        own = [each for each in get_args(hint) if each is not NoneType] if optional else [hint]
+        if own == [bool] or get_origin(own[0]) is Literal:
+            found[field.name] = get_args(own[0]), optional
+    return found
 
 
 def must_be(sampler: str, name: str, value: Any, allowed: str) -> SamplerError:

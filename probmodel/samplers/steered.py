@@ -9,7 +9,7 @@ import numpy as np
 
 from probmodel.samplers.base import Coupling, Sampler
 from probmodel.samplers.metropolis import check_start, evaluate, evaluate_value
-from probmodel.samplers.settings import check_number
+from probmodel.samplers.settings import check_number, check_types
 from probmodel.types import Array, LogDensity
 
 
@@ -34,6 +34,7 @@ class SteeredSampler(Sampler):
     default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_number(self.name, "step_rate", self.step_rate, above=0.0, below=1.0)

@@ -1,5 +1,7 @@
 """Fisher-adaptive MALA: Algorithm 1 for one chain, and what several chains add to it."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from probmodel.inference.chains import run
 from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
 from probmodel.samplers.langevin.fisher_mala import FisherMALA
-from probmodel.samplers.langevin.fisher_warmup import PLAIN_STEPS, SIGNALS
+from probmodel.samplers.langevin.fisher_warmup import PLAIN_STEPS, Signal
 
 
 def worst_rhat(x):
@@ -74,7 +76,7 @@ def test_initial_steps_of_one_chain_are_plain(targets, warmup, n0):
     assert not np.array_equal(sampler.params(adaptation).root, np.eye(2))
 
 
-@pytest.mark.parametrize("signal", SIGNALS)
+@pytest.mark.parametrize("signal", get_args(Signal))
 @pytest.mark.parametrize("chains", [pytest.param(1, marks=pytest.mark.statistical), 6])
 def test_preconditioner_becomes_the_covariance(targets, signal, chains):
     target = targets.Gaussian(np.array([3.0, -1.0, 0.0]), np.diag([1.0, 0.01, 25.0]))

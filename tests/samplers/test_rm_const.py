@@ -1,5 +1,7 @@
 """HMC and MALA in a constant metric: the kernels, where the metric comes from, and refusals."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from scipy.special import gammaln
@@ -12,7 +14,7 @@ from probmodel.inference.groups import sample
 from probmodel.results.convergence import convergence
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.metropolis import select
-from probmodel.samplers.riemannian.one_metric import LATENT_MEANS, inverse_root
+from probmodel.samplers.riemannian.one_metric import LatentMean, inverse_root
 from probmodel.samplers.riemannian.rm_const_hmc import ConstantMetricHMC
 from probmodel.samplers.riemannian.rm_const_mala import ConstantMetricMALA
 from probmodel.testing.statistics import LIMIT, deviations, tamed, worst
@@ -313,7 +315,7 @@ def cox_moments(y):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("latent_mean", LATENT_MEANS)
+@pytest.mark.parametrize("latent_mean", get_args(LatentMean))
 @pytest.mark.parametrize("kind", BOTH)
 def test_posterior_of_counts(kind, latent_mean):
     """Means and variances against a grid, and the acceptance that was aimed at.

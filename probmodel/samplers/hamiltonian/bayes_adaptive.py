@@ -29,13 +29,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from probmodel.adaptation.bayes_opt import SPACINGS, AnnealedSearch, Search, Spacing, make_grid
+from probmodel.adaptation.bayes_opt import AnnealedSearch, Search, Spacing, make_grid
 from probmodel.adaptation.initial_step import initial_step
 from probmodel.adaptation.surrogate import Kernel
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler
 from probmodel.samplers.hamiltonian.confined import Bounds, Confined, Region, read_bounds
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole, must_be
+from probmodel.samplers.settings import check_number, check_types, check_whole, must_be
 from probmodel.types import Array, LogDensity
 
 Reward = Callable[[Array, float, int], float]
@@ -145,14 +145,13 @@ class BayesAdaptiveSampler(Sampler):
     learns: ClassVar[str] = "step size, number of steps"
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         _check_range(self.name, "step_range", self.step_range, check_number)
         _check_range(self.name, "steps_range", self.steps_range, check_whole)
         check_whole(self.name, "k", self.k, least=1)
         for name in ("alpha", "kappa", "sigma_f", "noise"):
             check_number(self.name, name, getattr(self, name), above=0.0)
         check_number(self.name, "delta", self.delta, above=0.0, below=1.0)
-        check_choice(self.name, "spacing", self.spacing, SPACINGS)
-        check_flag(self.name, "freeze", self.freeze)
         called = "a callable, reward(draws, step_size, n_steps), or None"
         if self.reward is not None and not callable(self.reward):
             raise must_be(self.name, "reward", self.reward, called)

@@ -47,13 +47,11 @@ from probmodel.adaptation.roulette import LEAST
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
 from probmodel.samplers.hamiltonian.entropy_linear import LinearKernel
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.settings import check_number, check_types, check_whole
 from probmodel.types import Array, LogDensity
 
 Preconditioner = Literal["diag", "dense", "tridiagonal", "realnvp"]
 Objective = Literal["gsm", "esjd", "l2hmc"]
-PRECONDITIONERS = ("diag", "dense", "tridiagonal", "realnvp")
-OBJECTIVES = ("gsm", "esjd", "l2hmc")
 
 ROBUST_RATE, PUBLISHED_RATE = 0.03, 1e-3  # learning rates
 FEW = 0.5  # share of the acceptance rate aimed at, below which there is a remark
@@ -141,8 +139,7 @@ class EntropyHMC(Sampler):
     default_chains: ClassVar[int] = 10
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "preconditioner", self.preconditioner, PRECONDITIONERS)
-        check_choice(self.name, "objective", self.objective, OBJECTIVES)
+        check_types(self.name, self)
         for setting in ("n_steps", "least_terms", "width"):
             check_whole(self.name, setting, getattr(self, setting), least=1)
         for setting in ("target_accept", "entropy_rate", "penalty_start"):
@@ -153,9 +150,6 @@ class EntropyHMC(Sampler):
             check_number(self.name, setting, getattr(self, setting), above=0.0, optional=True)
         if self.momentum != 0.0:
             check_number(self.name, "momentum", self.momentum, above=0.0, below=1.0)
-        check_flag(self.name, "decay", self.decay, optional=True)
-        check_flag(self.name, "exact", self.exact)
-        check_flag(self.name, "robust", self.robust)
         if self.preconditioner == "realnvp" and (self.objective != "gsm" or self.exact):
             raise SamplerError(
                 f'{self.name}: preconditioner="realnvp" is learned with objective="gsm" and '

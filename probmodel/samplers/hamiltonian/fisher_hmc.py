@@ -74,12 +74,11 @@ from probmodel.samplers.hamiltonian.within_gibbs import Gibbs, separated
 from probmodel.samplers.langevin.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmup
 from probmodel.samplers.metropolis import check_start, evaluate
-from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.settings import check_number, check_share, check_types, check_whole
 from probmodel.samplers.streams import Streams
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["auto", "dense", "low_rank", "diag"]
-METRICS = ("auto", "dense", "low_rank", "diag")
 
 LARGEST_DENSE = 50  # parameters up to which "auto" is dense
 LONGEST_STEP = 2.0  # h; up to there the integrator's error is small
@@ -193,13 +192,13 @@ class FisherHMC(Sampler):
     default_chains: ClassVar[int] = 16
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_number(
             self.name, "trajectory_length", self.trajectory_length, above=0.0, optional=True
         )
         check_share(self.name, "jitter", self.jitter)
         check_share(self.name, "persistence", self.persistence)
-        check_choice(self.name, "metric", self.metric, METRICS)
         check_whole(self.name, "max_steps", self.max_steps, least=1)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> Phase:

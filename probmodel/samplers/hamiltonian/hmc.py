@@ -35,11 +35,10 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.hamiltonian.windowed import Params, Record, WindowedSampler
-from probmodel.samplers.settings import check_choice, check_flag, check_whole
+from probmodel.samplers.settings import check_whole
 from probmodel.types import Array, LogDensity
 
 SteeringName = Literal["dual_averaging", "robbins_monro", "fixed"]
-STEERINGS = ("dual_averaging", "robbins_monro", "fixed")
 
 RATE = 0.01  # of the Robbins-Monro rule
 FIRST = 0.5  # over dim: where that rule starts
@@ -123,8 +122,6 @@ class HMC(WindowedSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.name, "n_steps", self.n_steps, least=1)
-        check_flag(self.name, "random_steps", self.random_steps)
-        check_choice(self.name, "steering", self.steering, STEERINGS)
         if self.steering == "fixed":
             self._check_fixed()
 

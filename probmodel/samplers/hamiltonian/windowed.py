@@ -41,11 +41,10 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Coupling, Info, Sampler, State
 from probmodel.samplers.hamiltonian.dynamics import leapfrog, with_momentum
 from probmodel.samplers.metropolis import acceptance, check_start, evaluate
-from probmodel.samplers.settings import check_choice, check_number
+from probmodel.samplers.settings import check_number, check_types
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["identity", "diag", "dense", "low_rank"]
-METRICS = ("identity", "diag", "dense", "low_rank")
 
 CROSSING = 0.8  # acceptance of one leapfrog step that a first step size is looked for at
 MOST_DOUBLINGS = 200  # or halvings, of that search
@@ -120,11 +119,11 @@ class WindowedSampler(Sampler):
     coupling: ClassVar[Coupling] = "pooled_warmup"
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
         check_number(
             self.name, "target_accept", self.target_accept, above=0.0, below=1.0, optional=True
         )
-        check_choice(self.name, "metric", self.metric, METRICS)
         if self.inv_metric is not None:
             given_root(self.name, self.inv_metric)
 

@@ -30,7 +30,7 @@ rule but for the mean.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from probmodel.samplers.langevin.fisher_warmup import Adaptation as Langevin
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmup
 from probmodel.samplers.langevin.kernel import langevin_step
 from probmodel.samplers.metropolis import check_start, decide, evaluate, placed
-from probmodel.samplers.settings import check_choice
+from probmodel.samplers.settings import check_types
 from probmodel.types import Array, LogDensity
 
 Metric = Literal["dense", "diag"]
@@ -105,7 +105,7 @@ class AutoStep(Sampler):
     default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "metric", self.metric, get_args(Metric))
+        check_types(self.name, self)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> State:
         """State at the starting points."""

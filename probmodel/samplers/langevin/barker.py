@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from probmodel.numerics.roots import times, transposed_times
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.fisher_warmup import FisherWarmedSampler, FisherWarmup, Params
 from probmodel.samplers.metropolis import decide, evaluate
-from probmodel.samplers.settings import check_choice
 from probmodel.types import Array, LogDensity
 
 Noise = Literal["bimodal", "normal"]
@@ -74,11 +73,6 @@ class Barker(FisherWarmedSampler):
     paper: ClassVar[str] = "Livingstone and Zanella (2022)"
     learns: ClassVar[str] = "step size, dense preconditioner"
     cost: ClassVar[str] = "1 gradient, 3 O(d²)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self.name, "noise", self.noise, get_args(Noise))
-        check_choice(self.name, "metric", self.metric, get_args(Metric))
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

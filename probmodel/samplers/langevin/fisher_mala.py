@@ -28,7 +28,6 @@ from probmodel.samplers.langevin.fisher_warmup import (
     Signal,
 )
 from probmodel.samplers.langevin.kernel import langevin_step
-from probmodel.samplers.settings import check_choice
 from probmodel.types import LogDensity
 
 
@@ -78,7 +77,6 @@ class FisherMALA(FisherWarmedSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self.name, "metric", self.metric, ("dense", "diag"))
         self._warmup()
 
     def step(

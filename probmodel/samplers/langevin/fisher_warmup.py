@@ -49,13 +49,12 @@ from probmodel.numerics.roots import held
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.langevin.kernel import Kernel, find_step_size, langevin_step
 from probmodel.samplers.metropolis import adaptable
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.settings import check_number, check_types, check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Signal = Literal["rb", "increment", "score", "paired"]
 LearningRate = float | Callable[[int], float] | None
-SIGNALS = ("rb", "increment", "score", "paired")
 
 INITIAL_STEPS = 500  # the paper's n0, for a warm-up long enough
 PLAIN_STEPS = 50  # iterations before a robust run begins to learn R
@@ -138,14 +137,13 @@ class FisherWarmup:
 
     def __post_init__(self) -> None:
         name = self.sampler
-        check_choice(name, "signal", self.signal, SIGNALS)
+        check_types(name, self)
         check_number(name, "damping", self.damping, above=0.0)
         check_whole(name, "initial_steps", self.initial_steps, least=0, optional=True)
         if not callable(self.learning_rate):
             check_number(
                 name, "learning_rate", self.learning_rate, above=0.0, below=1.0, optional=True
             )
-        check_flag(name, "robust", self.robust, optional=True)
 
     def start(self, rng: np.random.Generator, density: LogDensity, state: State) -> Adaptation:
         """Start without a preconditioner."""

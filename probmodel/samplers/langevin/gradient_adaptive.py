@@ -34,7 +34,7 @@ from probmodel.adaptation.speed_measure import (
 )
 from probmodel.samplers.base import Coupling, Info, Remark, Sampler, State
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
-from probmodel.samplers.settings import check_flag, check_number
+from probmodel.samplers.settings import check_number, check_types
 from probmodel.types import Array, LogDensity
 
 INITIAL_SCALE = 0.1  # over sqrt(dim)
@@ -81,11 +81,11 @@ class GradientAdaptive(Sampler):
     default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_number(self.name, "learning_rate", self.learning_rate, above=0.0)
         check_number(self.name, "entropy_rate", self.entropy_rate, above=0.0, below=1.0)
         check_number(self.name, "initial_scale", self.initial_scale, above=0.0, optional=True)
-        check_flag(self.name, "diagonal", self.diagonal)
 
     @abstractmethod
     def factors(

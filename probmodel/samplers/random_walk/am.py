@@ -37,12 +37,11 @@ from probmodel.numerics.linalg import solve_lower
 from probmodel.numerics.roots import times
 from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import adaptable, decide, evaluate_value
-from probmodel.samplers.settings import check_choice, check_flag, check_whole
+from probmodel.samplers.settings import check_whole
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Variant = Literal["haario", "cholesky"]
-VARIANTS = ("haario", "cholesky")
 Preset = Literal["paper", "code"]
 
 INITIAL_STEPS = 500  # plain iterations of a warm-up long enough
@@ -133,11 +132,7 @@ class AdaptiveMetropolis(SteeredSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self.name, "variant", self.variant, VARIANTS)
-        check_flag(self.name, "diagonal", self.diagonal)
         check_whole(self.name, "initial_steps", self.initial_steps, least=2, optional=True)
-        check_choice(self.name, "preset", self.preset, PRESETS)
-        check_flag(self.name, "forget", self.forget)
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

@@ -27,7 +27,6 @@ from probmodel.samplers.metropolis import check_start, evaluate_value
 from probmodel.types import Array, CurvedLogDensity, LogDensity
 
 Start = Literal["normal", "prior", "mode"]
-STARTS = ("normal", "prior", "mode")
 Shape = tuple[int, int, int]
 
 TRIES = 100  # draws of a first point

@@ -58,18 +58,16 @@ from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, State
 from probmodel.samplers.metropolis import DIVERGENCE, check_start, evaluate_value
 from probmodel.samplers.random_walk.first_ensembles import (
-    STARTS,
     Start,
     draw_ensembles,
     find_source,
     given_ensembles,
 )
-from probmodel.samplers.settings import check_choice, check_number, check_share, check_whole
+from probmodel.samplers.settings import check_number, check_share, check_types, check_whole
 from probmodel.samplers.untuned import NoParams, UntunedSampler
 from probmodel.types import Array, LogDensity
 
 Covariance = Literal["full", "diag", "diag_normal"]
-COVARIANCES = ("full", "diag", "diag_normal")
 
 OVERSTATED = 2.5  # factor on effective sizes that is remarked on
 HEAVY = 1.5  # tail index of the weights that is remarked on: they have no mean
@@ -143,10 +141,8 @@ class SampleAdaptive(UntunedSampler):
     default_chains: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_choice(self.name, "covariance", self.covariance, COVARIANCES)
+        check_types(self.name, self)
         check_whole(self.name, "ensemble", self.ensemble, least=3, optional=True)
-        if self.start is not None:
-            check_choice(self.name, "start", self.start, STARTS)
         check_number(self.name, "initial_scale", self.initial_scale, above=0.0, optional=True)
         check_whole(self.name, "hold", self.hold, least=1)
         check_share(self.name, "tails", self.tails)

@@ -31,8 +31,8 @@ from probmodel.samplers.riemannian.manifold import (
     riemannian_start,
     riemannian_step,
 )
-from probmodel.samplers.riemannian.metrics import METRICS, Metric, MetricName
-from probmodel.samplers.settings import check_choice, check_flag, check_number
+from probmodel.samplers.riemannian.metrics import Metric, MetricName
+from probmodel.samplers.settings import check_number
 from probmodel.types import Array, LogDensity
 
 
@@ -71,9 +71,7 @@ class AdaptiveRiemannianHMC(BayesAdaptiveSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self.name, "metric", self.metric, METRICS)
         check_number(self.name, "softness", self.softness, above=0.0)
-        check_flag(self.name, "check_reversibility", self.check_reversibility)
 
     def start(self, density: LogDensity, x: Array) -> RiemannianState:
         """State at the starting points, with the metric there."""

@@ -45,7 +45,6 @@ from probmodel.samplers.riemannian.softabs import soft_absolute, soft_slopes
 from probmodel.types import Array, LogDensity
 
 MetricName = Literal["fisher", "neg_hessian", "softabs"]
-METRICS = ("fisher", "neg_hessian", "softabs")
 
 STEP = 1e-5  # of first differences of a metric: 1e-10 off
 BENT_STEP = 0.03  # of second differences of a gradient, of fourth order: 1e-8 off

@@ -40,20 +40,12 @@ from probmodel.errors import SamplerError
 from probmodel.numerics.linalg import solve_lower
 from probmodel.samplers.base import Info, Need, Remark
 from probmodel.samplers.metropolis import check_start, decide, evaluate
-from probmodel.samplers.riemannian.metrics import (
-    METRICS,
-    Metric,
-    MetricName,
-    colour,
-    solve_metric,
-    whiten,
-)
-from probmodel.samplers.settings import check_choice, check_number
+from probmodel.samplers.riemannian.metrics import Metric, MetricName, colour, solve_metric, whiten
+from probmodel.samplers.settings import check_number
 from probmodel.samplers.steered import SteeredSampler
 from probmodel.types import Array, LogDensity
 
 Drift = Literal["simplified", "full"]
-DRIFTS = ("simplified", "full")
 
 DIFFERENCE = 1e-4  # of the metric's unit of length: 1e-8 off, and above the rounding of a Hessian
 BLOCK = 2**22  # entries of the metrics that one block of differences evaluates
@@ -141,8 +133,6 @@ class ManifoldMALA(SteeredSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice(self.name, "metric", self.metric, METRICS)
-        check_choice(self.name, "drift", self.drift, DRIFTS)
         check_number(self.name, "softness", self.softness, above=0.0)
 
     def init(self, rng: np.random.Generator, density: LogDensity, x: Array) -> MetricState:

@@ -33,11 +33,10 @@ from probmodel.errors import ModelError, SamplerError
 from probmodel.numerics.linalg import cholesky, invert_lower
 from probmodel.samplers.base import Coupling, Info, Need, Sampler, State
 from probmodel.samplers.metropolis import adaptable, check_start, evaluate
-from probmodel.samplers.settings import check_choice, check_number
+from probmodel.samplers.settings import check_number, check_types
 from probmodel.types import Array, Evaluation, LogDensity
 
 LatentMean = Literal["paper", "exact", "mode"]
-LATENT_MEANS = ("paper", "exact", "mode")
 
 CLIMBS = 4  # starts, the likeliest first, from which a mode is looked for
 ASYMMETRY = 1e-8  # of a given metric, relative to its largest entry, that passes for rounding
@@ -93,9 +92,9 @@ class ConstantMetricSampler(Sampler):
     first_acceptance: ClassVar[float]  # of the first step size, when it is found by trying
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_choice(self.name, "latent_mean", self.latent_mean, LATENT_MEANS)
         if self.metric is not None:
             check_metric(self.name, self.metric)
 

@@ -31,7 +31,7 @@ import numpy as np
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.riemannian.one_metric import ConstantMetricSampler, Params
-from probmodel.samplers.settings import check_flag, check_whole
+from probmodel.samplers.settings import check_whole
 from probmodel.types import LogDensity
 
 
@@ -59,7 +59,6 @@ class ConstantMetricHMC(ConstantMetricSampler):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_whole(self.name, "n_steps", self.n_steps, least=1)
-        check_flag(self.name, "random_steps", self.random_steps)
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

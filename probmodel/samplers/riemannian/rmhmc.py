@@ -35,8 +35,8 @@ from probmodel.samplers.riemannian.manifold import (
     riemannian_start,
     riemannian_step,
 )
-from probmodel.samplers.riemannian.metrics import METRICS, Metric, MetricName
-from probmodel.samplers.settings import check_choice, check_flag, check_number, check_whole
+from probmodel.samplers.riemannian.metrics import Metric, MetricName
+from probmodel.samplers.settings import check_number, check_types, check_whole
 from probmodel.types import Array, LogDensity
 
 FIRST_STEP = 0.5  # that of the papers
@@ -100,14 +100,11 @@ class RiemannianHMC(Sampler):
     coupling: ClassVar[Coupling] = "pooled_warmup"
 
     def __post_init__(self) -> None:
+        check_types(self.name, self)
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_flag(self.name, "adapt_step_size", self.adapt_step_size)
         check_whole(self.name, "n_steps", self.n_steps, least=1)
-        check_flag(self.name, "random_steps", self.random_steps)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
-        check_choice(self.name, "metric", self.metric, METRICS)
         check_number(self.name, "softness", self.softness, above=0.0)
-        check_flag(self.name, "check_reversibility", self.check_reversibility)
         if not self.adapt_step_size and self.target_accept != type(self).target_accept:
             raise SamplerError(
                 f"{self.name}: adapt_step_size=False keeps the step size, whatever acceptance "
