@@ -104,9 +104,7 @@ class HiddenMarkovWriter:
                 both = b.fmul(self._get(s, "states", self._at(before, j)), transition(s, j, k))
                 self._keep(t, j, k, both)
                 b.store(b.fadd(b.load(total), both), total)
-            share = self._inverse(b.load(total))
-            with e.count_to(K) as j:
-                self._keep(t, j, k, b.fmul(self._known(t, j, k), share))
+            self._scale_kept(t, k, b.load(total))
             self._put(s, "states", self._at(t, k), b.load(total))
 
     def _see(
@@ -120,12 +118,8 @@ class HiddenMarkovWriter:
             part = part if prior is None else b.fmul(part, prior(k))
             self._put(s, "states", self._at(t, k), part)
             b.store(b.fadd(b.load(total), part), total)
-        share = self._inverse(b.load(total))
-        with e.count_to(K) as k:
-            part = b.fmul(self._get(s, "states", self._at(t, k)), share)
-            self._put(s, "states", self._at(t, k), part)
-        seen = b.fadd(self._f("log", b.load(total)), top)
-        self._put(s, "value", INT(0), b.fadd(self._get(s, "value", INT(0)), seen))
+        self._scale_states(s, t, b.load(total))
+        self._add_to_value(s, b.fadd(self._f("log", b.load(total)), top))
 
     # -- forward, by logarithms --------------------------------------------------------------------
 
@@ -163,9 +157,7 @@ class HiddenMarkovWriter:
                 part = self._f("exp", b.fsub(self._known(t, j, k), top))
                 self._keep(t, j, k, part)
                 b.store(b.fadd(b.load(total), part), total)
-            share = self._inverse(b.load(total))
-            with e.count_to(K) as j:
-                self._keep(t, j, k, b.fmul(self._known(t, j, k), share))
+            self._scale_kept(t, k, b.load(total))
             log = b.fadd(b.fadd(self._f("log", b.load(total)), top), densities(s, t, k))
             self._put(s, "states", self._at(t, k), log)
         self._level(s, t)
@@ -177,7 +169,7 @@ class HiddenMarkovWriter:
         with e.count_to(K) as k:
             log = b.fsub(self._get(s, "states", self._at(t, k)), top)
             self._put(s, "states", self._at(t, k), log)
-        self._put(s, "value", INT(0), b.fadd(self._get(s, "value", INT(0)), top))
+        self._add_to_value(s, top)
 
     def _end(self, s: Any) -> None:
         """Add up the states of the last time; what each adds is its probability."""
@@ -187,12 +179,8 @@ class HiddenMarkovWriter:
             part = self._f("exp", self._get(s, "states", self._at(last, k)))
             self._put(s, "states", self._at(last, k), part)
             b.store(b.fadd(b.load(total), part), total)
-        share = self._inverse(b.load(total))
-        with e.count_to(K) as k:
-            part = b.fmul(self._get(s, "states", self._at(last, k)), share)
-            self._put(s, "states", self._at(last, k), part)
-        value = b.fadd(self._get(s, "value", INT(0)), self._f("log", b.load(total)))
-        self._put(s, "value", INT(0), value)
+        self._scale_states(s, last, b.load(total))
+        self._add_to_value(s, self._f("log", b.load(total)))
 
     # -- back --------------------------------------------------------------------------------------
 
@@ -223,6 +211,22 @@ class HiddenMarkovWriter:
 
     def _f(self, name: str, *args: Any) -> Any:
         return self.e.function_of_numbers(name, list(args))
+
+    def _scale_kept(self, t: Any, k: Any, total: Any) -> None:
+        """Divide what each state before adds to a state by what they add up to."""
+        share = self._inverse(total)
+        with self.e.count_to(INT(self._states)) as j:
+            self._keep(t, j, k, self.b.fmul(self._known(t, j, k), share))
+
+    def _scale_states(self, s: Any, t: Any, total: Any) -> None:
+        """Divide the states at a time by what they add up to."""
+        share = self._inverse(total)
+        with self.e.count_to(INT(self._states)) as k:
+            part = self.b.fmul(self._get(s, "states", self._at(t, k)), share)
+            self._put(s, "states", self._at(t, k), part)
+
+    def _add_to_value(self, s: Any, log: Any) -> None:
+        self._put(s, "value", INT(0), self.b.fadd(self._get(s, "value", INT(0)), log))
 
     def _largest(self, log: Callable[[Any], Any]) -> Any:
         """Return the largest of a logarithm of each state; zero if all are minus infinity."""

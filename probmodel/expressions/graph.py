@@ -39,6 +39,16 @@ def map_leaves(arg: Any, function: Callable[[Expression], Any]) -> Any:
     return arg
 
 
+def each_once(pending: list[Expression]) -> Iterator[Expression]:
+    """Yield expressions that are pending, each once; more may be put there while this goes on."""
+    seen: set[int] = set()
+    while pending:
+        node = pending.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+
+
 def topological(
     roots: Iterable[Expression],
     done: set[int] | None = None,

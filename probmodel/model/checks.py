@@ -30,9 +30,7 @@ def check_distribution(
     `ModelError` if a parameter known from data has an impossible value, and a `ShapeError` if the
     parameters do not fit each other or the declared shape.
     """
-    params = [evaluator.value(arg) for arg in distribution.args.values()]
-    _check_constants(declaration, distribution, params, evaluator)
-    batch = _batch_shape(declaration, distribution, params)
+    params, batch = check_arguments(declaration, distribution, evaluator)
     event_ndim = distribution.event_ndim
     event = distribution.event_shape(*params) if event_ndim else ()
     if shape is None:
@@ -65,24 +63,22 @@ def implied_sizes(
     """
     if distribution is None:
         return ()
-    params = [evaluator.value(arg) for arg in distribution.args.values()]
-    _check_constants(declaration, distribution, params, evaluator)
-    batch = _batch_shape(declaration, distribution, params)
+    params, batch = check_arguments(declaration, distribution, evaluator)
     event = distribution.event_shape(*params) if distribution.event_ndim else ()
     return () if event is None else (*(None if n == 1 else n for n in batch), *event)
 
 
 def check_arguments(
     declaration: Declaration, distribution: Distribution, evaluator: Evaluator
-) -> None:
-    """Check the parameters of a distribution that a declaration uses in a formula.
+) -> tuple[list[Array], Shape]:
+    """Check the parameters of a distribution, and return their values and batch shape.
 
     Raises a `ModelError` if what data decide is impossible, or depends on parameters and must not,
     and a `ShapeError` if a parameter lacks axes, or the parameters do not fit each other.
     """
     params = [evaluator.value(arg) for arg in distribution.args.values()]
     _check_constants(declaration, distribution, params, evaluator)
-    _batch_shape(declaration, distribution, params)
+    return params, _batch_shape(declaration, distribution, params)
 
 
 def spread(distribution: Distribution, shape: Shape, evaluator: Evaluator) -> Distribution:

@@ -8,7 +8,7 @@ from typing import Any
 from probmodel.distributions.base import Distribution
 from probmodel.errors import ModelError
 from probmodel.expressions import Apply
-from probmodel.expressions.graph import children
+from probmodel.expressions.graph import children, each_once
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
     Data,
@@ -41,13 +41,8 @@ def dependencies(declarations: Mapping[str, Declaration]) -> dict[str, list[str]
 def _used_by(user: Declaration, declarations: Mapping[str, Declaration]) -> set[str]:
     """Return the declarations that one uses, and deterministic ones whose expressions it has."""
     found: set[str] = set()
-    seen: set[int] = set()
     pending = expressions_of(user)
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
+    for node in each_once(pending):
         named = declarations.get(node.name) if isinstance(node, Apply) and node.name else None
         if isinstance(node, Declaration):
             found.add(str(node.name))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from probmodel.expressions import Apply, Expression, as_expression, to_text
+from probmodel.expressions.graph import each_once
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import (
@@ -42,12 +43,8 @@ def unasked_pairs(binding: Binding) -> Iterator[tuple[Declaration, str]]:
 
 def _first_pair(expression: Expression, evaluator: Evaluator, named: Named) -> str:
     """Describe the first operation that makes pairs among those whose elements are added up."""
-    pending, seen = [expression], set[int]()
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
+    pending = [expression]
+    for node in each_once(pending):
         if isinstance(node, Deterministic):
             pending.append(node.expression)
         if not isinstance(node, Apply):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from probmodel.expressions import Apply, Expression, to_text
-from probmodel.expressions.graph import children
+from probmodel.expressions.graph import children, each_once
 from probmodel.model.axes import namer
 from probmodel.model.binding import Binding
 from probmodel.model.declarations import Data, Declaration, Deterministic, Observed
@@ -121,18 +121,14 @@ def _other_rows(old: Binding, now: Binding, run: Run) -> bool:
 
 def leaves_of(node: Expression) -> list[Declaration]:
     """Return the data, parameters and observed quantities that an expression is made of."""
-    pending, seen, found = [node], set(), []
-    while pending:
-        node = pending.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Deterministic):
-            pending.append(node.expression)
-        elif isinstance(node, Declaration):
-            found.append(node)
+    pending, found = [node], []
+    for part in each_once(pending):
+        if isinstance(part, Deterministic):
+            pending.append(part.expression)
+        elif isinstance(part, Declaration):
+            found.append(part)
         else:
-            pending += children(node)
+            pending += children(part)
     return found
 
 

@@ -198,14 +198,23 @@ class HigherOrder(Transforms):
         node: n.Node,
     ) -> Value:
         """Solve it for numbers, in all lanes at once."""
-        lanes = self.lanes
-        y0 = np.asarray(start.array if start.laned else np.repeat(start.array[None], lanes or 1, 0))
+        y0 = self._in_lanes(start)
         function = self._numeric(name, args, node)
         system = _System(lambda t, y: function(("real", start.kind), t, y))
         tolerances = Tolerances(limits[0], limits[1], int(limits[2]))
         with np.errstate(all="ignore"):
             found = solve(system, METHODS[method](), y0, grid, tolerances).y
-        return Value(start.kind, found if lanes else found[0], laned=bool(lanes))
+        return self._of_lanes(start.kind, found)
+
+    def _in_lanes(self, value: Value) -> Array:
+        """Return the numbers of a value in all lanes, one without any."""
+        return np.asarray(
+            value.array if value.laned else np.repeat(value.array[None], self.lanes or 1, 0)
+        )
+
+    def _of_lanes(self, kind: str, found: Array) -> Value:
+        """Return a value of what was found in all lanes."""
+        return Value(kind, found if self.lanes else found[0], laned=bool(self.lanes))
 
     # -- equations, integrals ----------------------------------------------------------------------
 
@@ -233,16 +242,13 @@ class HigherOrder(Transforms):
         return self.graph.apply(operation, [guess, *extra], "vector", (), node)
 
     def _known_root(self, name: str, guess: Value, args: Any, node: n.Node) -> Value:
-        lanes = self.lanes
-        start = np.asarray(
-            guess.array if guess.laned else np.repeat(guess.array[None], lanes or 1, 0)
-        )
+        start = self._in_lanes(guess)
         function = self._numeric(name, args, node)
         system = _System(lambda _, x: function(("vector",), x))
         found = find_roots(
             lambda x: system(x, x), lambda x: system.jacobian(x, x), start, 1e-9, 100
         )
-        return Value("vector", found if lanes else found[0], laned=bool(lanes))
+        return self._of_lanes("vector", found)
 
     def _integral(self, node: n.Call, frame: Frame) -> Value:
         """Integrate over one variable; see `probmodel.functions.integrate_1d`."""

@@ -75,7 +75,11 @@ def _valid(alpha: Any, beta: Any) -> tuple[Any, Any]:
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    alpha, beta = _valid(*params)
+    return beta_log_density(xp, value, *_valid(*params))
+
+
+def beta_log_density(xp: Any, value: Any, alpha: Any, beta: Any) -> Any:
+    """Log density of shapes that are positive, or NaN."""
     low = log_power(xp, alpha - 1.0, value)
     return low + log_power_of_rest(xp, beta - 1.0, value) - log_beta(alpha, beta)
 

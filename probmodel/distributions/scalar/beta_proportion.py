@@ -11,12 +11,13 @@ from probmodel.constraints import Positive, UnitInterval
 from probmodel.distributions.base import InformationMatrix, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
-from probmodel.distributions.log_powers import log_power, log_power_of_rest, power_slope
+from probmodel.distributions.log_powers import power_slope
+from probmodel.distributions.scalar.beta import beta_log_density
 from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import logit, trigamma, where
 from probmodel.numerics.special.incomplete_beta import log_betainc, log_betaincc
-from probmodel.numerics.special.rising import log_beta, log_gap, log_ratio, log_ratio_gap
+from probmodel.numerics.special.rising import log_gap, log_ratio, log_ratio_gap
 from probmodel.types import Array
 
 
@@ -81,9 +82,7 @@ def _shapes(mu: Any, kappa: Any) -> tuple[Any, Any]:
 
 def _formula(xp: Any, value: Any, *params: Any) -> Any:
     """Log density: batch shape; the logarithms are NaN outside the unit interval."""
-    alpha, beta = _shapes(*params)
-    low = log_power(xp, alpha - 1.0, value)
-    return low + log_power_of_rest(xp, beta - 1.0, value) - log_beta(alpha, beta)
+    return beta_log_density(xp, value, *_shapes(*params))
 
 
 def _slopes(xp: Any, value: Any, *params: Any) -> Sequence[Thunk]:

@@ -40,9 +40,7 @@ class NegativeBinomial(NegativeBinomialFamily):
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log probability without the terms of `log_base`: batch shape."""
-        alpha, beta = params
-        alpha = where_valid(alpha >= 0, alpha)
-        beta = where_valid(beta > 0, beta)
+        alpha, beta = _valid(*params)
         ways = log_ways_kernel(alpha, value)
         return ways - alpha * xp.log1p(1.0 / beta) - value * xp.log1p(beta)
 
@@ -58,18 +56,18 @@ class NegativeBinomial(NegativeBinomialFamily):
 
     def log_cdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts up to ``x``."""
-        alpha, beta = params
-        alpha = where_valid(alpha >= 0, alpha)
-        beta = where_valid(beta > 0, beta)
+        alpha, beta = _valid(*params)
         return log_up_to(xp, x, _more(alpha), xp.log(beta))
 
     def log_ccdf(self, xp: Any, x: Any, *params: Any) -> Any:
         """Log probability of counts above ``x``."""
-        alpha, beta = params
-        alpha = where_valid(alpha >= 0, alpha)
-        beta = where_valid(beta > 0, beta)
+        alpha, beta = _valid(*params)
         above = log_above(xp, x, _more(alpha), xp.log(beta))
         return where((alpha == 0) & (x >= 0), -np.inf, above)
+
+
+def _valid(alpha: Any, beta: Any) -> tuple[Any, Any]:
+    return where_valid(alpha >= 0, alpha), where_valid(beta > 0, beta)
 
 
 def _more(alpha: Any) -> Any:
