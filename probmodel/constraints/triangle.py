@@ -98,9 +98,9 @@ def size_below(elements: int) -> int:
 def filled(xp: Any, vector: Any, index: Array, batch: tuple[int, ...]) -> Any:
     """Put the elements of a vector in places, and zeros elsewhere: (..., *index.shape).
 
-    ``index`` says where each place takes its element from, counting from 1; 0 leaves it zero.
-    ``batch`` is the shape of the leading axes of the vector, (..., m), which a symbol does not
-    know.
+    ``index`` says where each place takes its element from, counting from 1; 0 leaves it zero. The
+    vector, (..., m), is an array or a symbol; ``batch`` is the shape of its leading axes, which a
+    symbol does not know.
     """
     padded = xp.concatenate([np.zeros((*batch, 1)), vector], axis=-1)
     # One vector's elements are gathered faster than those of a stack of vectors.

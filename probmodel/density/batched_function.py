@@ -93,7 +93,7 @@ class BatchedFunction:
     def pull_back(self, weight: Array, *inputs: Array) -> list[Array]:
         """Return derivatives of the sum of ``weight`` times the results, one for each input.
 
-        All lead with the rows.
+        The weight, (rows, *shape), and the inputs lead with the rows.
         """
         if self.constant:
             return [np.zeros(np.shape(a)) for a in inputs]

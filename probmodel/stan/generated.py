@@ -71,7 +71,7 @@ class Generated:
     def at(
         self, draws: Mapping[str, Array], rng: np.random.Generator | None = None
     ) -> dict[str, Array]:
-        """Compute the quantities, by name, (n, *shape), of draws of what they ``need``.
+        """Compute the quantities, by name, (n, *shape), of draws of what the block ``needs``.
 
         ``rng`` is of what is drawn at random; by default one that the draws decide. Where it fails
         for some draws, they are NaN, with a warning. Raises a `ProbmodelError` if it fails for all

@@ -23,7 +23,7 @@ _TOWARDS = np.array([True, False, True, False])
 def log_arc(start: Any, length: Any, kappa: Any) -> Any:
     r"""Logarithm of :math:`\int \exp\{\kappa (\cos t - 1)\}\,dt` over an arc.
 
-    It starts at an angle from the mode, at least -pi and below pi, and is 0 to 2 pi long.
+    It starts at an angle from the mode, at least -pi and below pi, and is from 0 to 2 pi long.
     """
     return by_blocks(_log_arc, start, length, kappa)[0]
 

@@ -76,9 +76,9 @@ class Block:
         self._known = state[1]
 
 
-def indented(lines: Sequence[str], steps: int = 1) -> list[str]:
+def indented(lines: Sequence[str]) -> list[str]:
     """Return lines further to the right."""
-    return ["  " * steps + line if line else line for line in lines]
+    return [f"  {line}" if line else line for line in lines]
 
 
 def loops(variables: Sequence[str], sizes: Sequence[Place], body: Sequence[str]) -> list[str]:
