@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, Self, cast
 
@@ -12,6 +13,7 @@ from probmodel.model.assignments import check_change, check_late_declaration, no
 from probmodel.model.binding import Binding, bind
 from probmodel.model.class_body import ClassBody
 from probmodel.model.declarations import Data, Declaration, Observed, expressions_of
+from probmodel.model.outer_names import check_outer_names
 from probmodel.model.series_labels import check_recurrence_labels, check_series_labels
 
 
@@ -31,6 +33,7 @@ class ModelMeta(type):
     ) -> ModelMeta:
         body = ClassBody(namespace)
         body.check_names(name)
+        check_outer_names(name, body, sys._getframe(1))
         cls = super().__new__(mcs, name, bases, dict(body))
         inherited = [base for base in bases if isinstance(base, ModelMeta)]
         before = {k: d for base in inherited for k, d in base._declarations.items()}
