@@ -38,6 +38,9 @@ class Distribution(Located, NoValue):
     # Where the density is positive, if that does not depend on the parameters; else see `support`.
     domain: ClassVar[Constraint]
 
+    # What to do with data that are outside of it, as a sentence for the error; empty if nothing.
+    remedy: ClassVar[str] = ""
+
     # Wrappers and processes, whose form depends on what they are given, shadow these three with
     # attributes of the instance (`_take_form`): read them from the instance where there is one.
     parameters: ClassVar[dict[str, Parameter]]

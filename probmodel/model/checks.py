@@ -120,7 +120,7 @@ def check_observed(declaration: Observed, data: Array, evaluator: Evaluator) -> 
         raise declaration.data_error(
             f"{declaration.title} follows {declaration.distribution.name}, whose values are "
             f"{_set_name(support, bounds)}{there}; got {value} at {where(bad)} "
-            f"({int(bad.sum())} such in all).",
+            f"({int(bad.sum())} such in all). {distribution.remedy}".rstrip(),
             name=declaration.name,
             count=int(bad.sum()),
         )

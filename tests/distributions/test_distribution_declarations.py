@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from probmodel import Model, observed, param
 from probmodel import distributions as d
-from probmodel import param
 from probmodel.constraints import Positive
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.other_names import OTHER_PARAMETERS
 from probmodel.distributions.sums import batch_shape, reduce_to
-from probmodel.errors import ModelError
+from probmodel.errors import DataError, ModelError
 
 
 def test_arguments_are_bound_by_position_and_name():
@@ -113,3 +113,14 @@ def test_reduction_sums_over_what_was_broadcast():
 
 def test_batch_shape_leaves_out_event_axes():
     assert batch_shape([np.zeros((2, 1, 3)), np.zeros((4, 3, 3))], [1, 2]) == (2, 4)
+
+
+def test_angles_of_another_interval_get_an_error_that_says_how_to_turn_them():
+    class Onset(Model):
+        mu = param(d.Normal(0, 1))
+        y = observed(d.VonMises(mu, 2.0), dims="obs")
+
+    day = 2 * np.pi * np.array([10, 200, 350]) / 365
+    with pytest.raises(DataError, match=r"2 such in all\)\. .*np\.angle\(np\.exp\(1j \* y\)\)"):
+        Onset(y=day)
+    assert Onset(y=np.angle(np.exp(1j * day))) is not None

@@ -46,6 +46,10 @@ class VonMises(Distribution):
 
     parameters: ClassVar = {"mu": Parameter(Real()), "kappa": Parameter(Positive())}
     domain: ClassVar[Constraint] = Interval(-np.pi, np.pi)
+    remedy: ClassVar[str] = (
+        "Angles are in radians: np.angle(np.exp(1j * y)) takes whole turns off y, and np.radians "
+        "turns degrees into radians."
+    )
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; ``cos(d) - 1`` as a square is accurate for small ``d``."""
