@@ -47,19 +47,47 @@ class Held:
     ----------
     of : the iterations
     contents : elements of variables by name, at each beginning, and after the last iteration;
-        variables that are not there at all of these times are left out
+        floats are numbers that a variable holds at first, in each lane; variables that are not
+        there at all of these times are left out
     """
 
     def __init__(self, of: Iterations, contents: Sequence[dict[str, Array]]) -> None:
         self._of = of
-        names = [n for n in contents[0] if len({len(c.get(n, ())) for c in contents}) == 1]
-        rows = [np.concatenate([np.zeros(0, int), *(c[n] for n in names)]) for c in contents]
-        self._at = np.stack(rows)
+        self._constants: dict[int, int] = {}  # by the bits of their numbers
+        begun = [self._begun(contents[0], contents[1]), *contents[1:]]
+        names = [n for n in begun[0] if len({len(c.get(n, ())) for c in begun}) == 1]
+        rows = [np.concatenate([np.zeros(0, int), *(c[n] for n in names)]) for c in begun]
+        self._at = self._canonical(np.stack(rows))
         self._lowest = int(self._at.min(initial=0))
         self._span = of.graph.size - self._lowest
         keys = self._keys(self._at[:-1]).reshape(-1)
         self._order = np.argsort(keys, kind="stable")
         self._sorted = keys[self._order]
+
+    def _begun(self, first: dict[str, Array], second: dict[str, Array]) -> dict[str, Array]:
+        """Return what is held at first, with numbers as constants, one for each lane."""
+        found = {}
+        for name, elements in first.items():
+            if elements.dtype.kind != "f":
+                found[name] = elements
+            elif name in second and len(elements) and len(second[name]) % len(elements) == 0:
+                constants = self._of.graph.constants(elements)
+                found[name] = np.tile(constants, len(second[name]) // len(elements))
+        return found
+
+    def _canonical(self, elements: Array) -> Array:
+        """Return elements with one constant for all that are the same number."""
+        graph, elements = self._of.graph, np.asarray(elements, dtype=np.int64)
+        constant = (elements < 0) & (elements != graph.missing)
+        if not constant.any():
+            return elements
+        own = elements[constant]
+        bits = np.asarray(graph.numbers(own), dtype=float).view(np.int64)
+        for key, element in zip(bits.tolist(), own.tolist(), strict=True):
+            self._constants.setdefault(key, element)
+        found = elements.copy()
+        found[constant] = [self._constants[key] for key in bits.tolist()]
+        return found
 
     def _keys(self, elements: Array) -> Array:
         """Return numbers of elements, other ones at each time: (length, n)."""
@@ -79,7 +107,7 @@ class Held:
 
         Raises an `IrregularError` if there are too many sources.
         """
-        of = self._of
+        of, elements = self._of, self._canonical(elements)
         which = np.full(of.length, -1)
         sources: list[tuple[str, int]] = []
         offset = elements - of.base - np.arange(of.length) * of.size

@@ -95,7 +95,7 @@ class Loops(Conditions):
             for value, chosen in rounds:
                 self._count(node)
                 starts.append(len(steps))
-                contents.append(_contents(node, frame))
+                contents.append(_contents(node, frame, not contents))
                 frame[node.name] = value
                 yield chosen
 
@@ -263,15 +263,21 @@ class Loops(Conditions):
         return known_parts(Value(lanes.kind, array, True), self.graph)
 
 
-def _contents(node: n.For | n.ForEach, frame: Frame) -> dict[str, Array]:
-    """Return the elements of the short variables that a loop changes, as they are now."""
-    return {
-        name: np.array(value.array).reshape(-1)
-        for name in sorted(assigned(node.body))
-        if isinstance(value := frame.get(name), Value)
-        and value.traced
-        and prod(value.shape) <= _MOST_HELD
-    }
+def _contents(node: n.For | n.ForEach, frame: Frame, first: bool = False) -> dict[str, Array]:
+    """Return the elements of the short variables that a loop changes, as they are now.
+
+    At first, those that hold numbers have these, as floats: iterations may make symbols of them.
+    """
+    found = {}
+    for name in sorted(assigned(node.body)):
+        value = frame.get(name)
+        if not isinstance(value, Value) or prod(value.shape) > _MOST_HELD:
+            continue
+        if value.traced:
+            found[name] = np.array(value.array).reshape(-1)
+        elif first and value.kind != "int" and not value.is_complex:
+            found[name] = np.array(value.array, dtype=float).reshape(-1)
+    return found
 
 
 def _ragged(lower: Array, upper: Array) -> Iterator[Round]:

@@ -111,3 +111,37 @@ def learning_in_tables(v):
             before = np.zeros(2)
             before[c] = value[t_ % 4, c]
     return total
+
+
+@stan(
+    """
+    data { int N; int T; array[N, T] int choice; array[N, T] real out; }
+    parameters { vector<lower=0, upper=1>[N] keep; vector[N] a; }
+    model {
+      keep ~ beta(2, 2);
+      a ~ normal(0, 1);
+      for (i in 1:N) {
+        vector[3] ev = [0, 0.5, -0.5]';
+        for (t in 1:T) {
+          choice[i, t] ~ categorical_logit(a[i] * ev);
+          ev *= keep[i];
+          ev[choice[i, t]] += a[i] * out[i, t];
+        }
+      }
+    }
+    """,
+    *(
+        {"N": n, "T": t, "choice": below(3, n, t) + 1, "out": noise(n, t)}
+        for n, t in ((1, 40), (2, 13), (5, 40))
+    ),
+)  # fmt: skip
+def learning_from_numbers(v):
+    total = np.log(6 * v.keep * (1 - v.keep)).sum() + normal(v.a).sum()
+    for i in range(v.N):
+        ev = np.array([0, 0.5, -0.5])
+        for t in range(v.T):
+            c = v.choice[i, t] - 1
+            total += shares(v.a[i] * ev)[c]
+            ev *= v.keep[i]
+            ev[c] += v.a[i] * v.out[i, t]
+    return total

@@ -36,6 +36,7 @@ def lengths(monkeypatch):
     [
         ("learning_from_rewards_2", 2), ("learning_from_rewards_4", 2),
         ("learning_from_rewards_5", 2), ("learning_in_tables_5", 1), ("learning_in_tables_4", 1),
+        ("learning_from_numbers_1", 1), ("learning_from_numbers_3", 1),
     ],
 )  # fmt: skip
 def test_all_subjects_learn_in_one_scan(name, expected, lengths):
