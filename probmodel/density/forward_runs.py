@@ -32,6 +32,7 @@ from probmodel.model.parameters import FreeParameter
 from probmodel.types import Array
 
 CHUNK = 1 << 20  # numbers in flight in one pass over some of the draws: 8 MB
+WIDER = 4  # times as many numbers, in runs that draw nothing: results do not depend on it
 BLOCK = 16  # passes over draws that have random numbers of their own, and may be made elsewhere
 
 
@@ -211,7 +212,8 @@ class Forward(Trace):
             dtype = self.evaluator.value(output).dtype if declared else np.dtype(float)
             kinds[name] = np.shape(values[-1]), dtype
         program = NumpyProgram(Program(tuple(self._inputs), tuple(values)))
-        return Plan(program, kinds, self._given, self._randomness)
+        draws = self._last is not self._inputs[0]
+        return Plan(program, kinds, self._given, self._randomness, draws)
 
 
 class Plan:
@@ -223,6 +225,7 @@ class Plan:
     kinds : shape and type of each output, by name
     given : known values, (draws, *shape) each
     randomness : where the draws of the program get random numbers from
+    draws : whether there are any
 
     Attributes
     ----------
@@ -237,6 +240,7 @@ class Plan:
         kinds: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]],
         given: Sequence[Array],
         randomness: _Randomness,
+        draws: bool = True,
     ) -> None:
         self._program = program
         self.kinds = kinds
@@ -244,6 +248,8 @@ class Plan:
         self._randomness = randomness
         self.step = max(1, CHUNK // max(1, program.numbers))
         self.block = BLOCK * self.step
+        if not draws:
+            self.step *= WIDER
 
     def of(self, given: Sequence[Array], step: int) -> Plan:
         """Return the same run with other known values, and passes of so many draws."""

@@ -179,6 +179,25 @@ def test_chunks_of_given_values_are_put_together(monkeypatch):
     np.testing.assert_allclose(line, values[:, :1] + values[:, 1:] * [1.0, 2.0, 3.0], rtol=1e-12)
 
 
+def test_runs_that_draw_nothing_make_longer_passes_in_the_same_blocks():
+    values = np.random.default_rng(1).normal(size=(50, 2))
+
+    class Line(Model):
+        a = param(Normal(0.0, 1.0), shape=2)
+        line = deterministic(a[0] + a[1])
+        y = observed(Normal(line, 1.0))
+
+    binding = Line()._binding
+    passes = {}
+    for name in ("line", "y"):
+        run = Forward(binding, lambda run, free: run.given(values))
+        passes[name] = run.plan(outputs(binding, [name]))
+    for plan in passes.values():
+        assert plan.block == forward.BLOCK * (forward.CHUNK // plan._program.numbers)
+    assert passes["line"].step == forward.WIDER * passes["line"].block // forward.BLOCK
+    assert passes["y"].step == passes["y"].block // forward.BLOCK
+
+
 def test_runs_in_several_threads_have_their_own_randomness():
     plan = prior_plan(BOUND)
 

@@ -10,7 +10,7 @@ Times are laid out so that the left factors of a round, and the right ones, lie 
 series of a batch come last: every round works on whole arrays. Products are scaled by their
 largest element. Where an element that matters might underflow, which takes probabilities that are
 (almost) zero, a series is computed on the scale of logarithms instead, by autograd: slower, never
-wrong.
+wrong. Of many series `forward_passes` takes one time after another instead.
 
 References
 ----------
@@ -32,28 +32,12 @@ from autograd.core import make_vjp
 from autograd.extend import Box, defvjp, defvjp_argnums
 from autograd.numpy.numpy_vjps import unbroadcast_f
 
+from probmodel.distributions.process import forward_passes
+from probmodel.distributions.process.forward_passes import FLOOR, Slopes
 from probmodel.numerics.special import Recorded, differentiable, where
 from probmodel.types import Array
 
-_FLOOR = 1e-100  # two factors this small still multiply to a normal number
 _MOST_BLOCKS = 8  # of times that the tree ends with
-
-
-class Slopes(NamedTuple):
-    """Log likelihood of each series, and its derivatives.
-
-    Attributes
-    ----------
-    value : (...,)
-    log_emissions : (..., T, K), the posterior probabilities of the states
-    initial : (..., K)
-    transition : (..., K, K)
-    """
-
-    value: Any
-    log_emissions: Any
-    initial: Any
-    transition: Any
 
 
 @differentiable
@@ -84,13 +68,35 @@ def forward_backward(
     series = prod(batch)
     flat = [a.reshape((series, *a.shape[len(batch) :])) for a in _spread(np, args, batch)]
     with np.errstate(all="ignore"):
-        found, safe = _scaled(flat, slopes)
-        if not safe.all():
-            exact = _by_autograd([a[~safe] for a in flat], slopes)
-            for a, b in zip(found, exact, strict=True):
-                if a is not None:
-                    a[~safe] = b
+        found = _of_series(flat, slopes)
     return Slopes(*(a if a is None else a.reshape(batch + a.shape[1:]) for a in found))
+
+
+def _of_series(args: Sequence[Array], slopes: bool) -> Slopes:
+    """Log likelihood and derivatives, by a tree for a few series, by passes over time for many."""
+    (series, length, states), passes = args[0].shape, forward_passes
+    if not passes.are_many(series, states):
+        return _with_exact(_scaled, _by_autograd, args, slopes)
+    step = passes.series_at_once(length, states)
+    parts = [
+        _with_exact(
+            passes.by_probabilities, passes.by_logarithms, [a[k : k + step] for a in args], slopes
+        )
+        for k in range(0, series, step)
+    ]
+    columns = zip(*parts, strict=True)
+    return Slopes(*(None if a[0] is None else np.concatenate(a) for a in columns))
+
+
+def _with_exact(scaled: Any, exact: Any, args: Sequence[Array], slopes: bool) -> Slopes:
+    """Scaled numbers where they are safe, and logarithms elsewhere."""
+    found, safe = scaled(args, slopes)
+    if not safe.all():
+        mended = exact([a[~safe] for a in args], slopes)
+        for a, b in zip(found, mended, strict=True):
+            if a is not None:
+                a[~safe] = b
+    return found
 
 
 @differentiable
@@ -187,12 +193,12 @@ def _scaled(args: Sequence[Array], slopes: bool) -> tuple[Slopes, Array]:
     start = p * b[:, 0]
     ends, total = _run(products[-1], start)
     value = value + scale + total
-    safe &= np.isfinite(value) & (_over(np.add, start) >= _FLOOR)
+    safe &= np.isfinite(value) & (_over(np.add, start) >= FLOOR)
     if not slopes:
         return Slopes(value, None, None, None), safe
     before = _go_down(products, ends, forwards=True)
     after = _go_down(products, _run_back(products[-1]), forwards=False)
-    safe &= (_over(np.minimum, after) >= _FLOOR).all(axis=0)
+    safe &= (_over(np.minimum, after) >= FLOOR).all(axis=0)
     expected = _mix(before, A[:, :, None])
     expected[:, 0] = p
     ahead = b * after
@@ -231,7 +237,7 @@ def _multiply_up(leaves: Array, rounds: int) -> tuple[list[Array], Array, Array]
         products.append(product)
         scales.append(largest)
         ratios.append(_over(np.minimum, rows) / largest)
-    safe = (np.concatenate(ratios) >= _FLOOR).all(axis=0)
+    safe = (np.concatenate(ratios) >= FLOOR).all(axis=0)
     scale = np.log(np.concatenate(scales)).sum(axis=0) if scales else np.zeros(leaves.shape[-1])
     return products, scale, np.asarray(safe)
 
