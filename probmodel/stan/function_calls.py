@@ -31,7 +31,7 @@ from probmodel.stan.library.rng_functions import (
     draw_kind,
     draw_ranks,
     has_draws,
-    hidden_path,
+    hidden_paths,
     random,
 )
 from probmodel.stan.library.stan_densities import DENSITIES, Density, density_of, raised
@@ -307,13 +307,12 @@ class Calls(Expressions):
         rng = self._generator("hmm_latent", values, node)
         if [v.rank for v in values] != [2, 2, 1]:
             self.misfit("hmm_latent_rng takes two matrices and a vector.", node)
-        if self.lanes is None:
-            return Value("int", hidden_path(rng, *(v.array for v in values)))
-        paths = [
-            hidden_path(rng, *(v.array[i] if v.laned else v.array for v in values))
-            for i in range(self.lanes)
-        ]
-        return Value("int", np.stack(paths), laned=True)
+        omega, transition, start = (v.array for v in values)
+        if self.lanes is not None:  # a path for each draw, even of probabilities that all have
+            start = start + np.zeros((self.lanes, 1))
+        return Value(
+            "int", hidden_paths(rng, omega, transition, start), laned=self.lanes is not None
+        )
 
     def _random(self, name: str, values: list[Value], node: n.Node) -> Value:
         rng = self._generator(name, values, node)

@@ -118,26 +118,65 @@ def by_logarithms(args: Sequence[Array], slopes: bool) -> Slopes:
     Derivatives in probabilities that are exactly zero come out as zero.
     """
     logs, p, A = _series_last(args)
-    value, log_a, log_A = np.zeros(logs.shape[-1]), np.log(p) + logs[0], np.log(A)
-    before = np.empty((len(logs) - 1, *A.shape))  # probabilities of the state before, given this
-    for t in range(1, len(logs)):
-        joint = np.add(log_a[:, None], log_A, out=before[t - 1])
-        log_a = _shares(joint) + logs[t]
-        top = _finite(log_a.max(axis=0))
-        log_a -= top
-        value += top
-    states = np.empty(logs.shape)
-    states[-1] = log_a
-    value += _shares(states[-1])
+    value, last, before = _forward_logarithms(logs, p, A)
     if not slopes:
         return Slopes(value, None, None, None)
-    pairs = np.zeros(A.shape)
+    states, pairs = np.empty(logs.shape), np.zeros(A.shape)
+    states[-1] = last
     for t in reversed(range(len(before))):
         both = np.multiply(before[t], states[t + 1], out=before[t])
         np.add.reduce(both, axis=1, out=states[t])
         pairs += both
     in_initial, in_transition = _over(states[0], p), _over(pairs, A)
     return Slopes(value, states.transpose(2, 0, 1), in_initial.T, np.moveaxis(in_transition, -1, 0))
+
+
+def draw_states(rng: np.random.Generator, args: Sequence[Array]) -> Array:
+    """Draw the states of each series, given what was seen: (n, T), from zero.
+
+    Raises
+    ------
+    ValueError
+        If no states explain a series, or its numbers make no sense.
+    """
+    (series, length, states), drawn = args[0].shape, []
+    step = series_at_once(length, states**2)
+    for k in range(0, series, step):
+        with np.errstate(all="ignore"):
+            _, weights, before = _forward_logarithms(*_series_last([a[k : k + step] for a in args]))
+        if not np.all(weights.sum(axis=0) > 0.0):
+            raise ValueError("no states explain what was seen")
+        path = [_chosen(rng, weights)]
+        for shares in before[::-1]:
+            path.append(_chosen(rng, np.take_along_axis(shares, path[-1][None, None], 1)[:, 0]))
+        drawn.append(np.stack(path[::-1], axis=-1))
+    return np.concatenate(drawn) if drawn else np.empty((0, length), dtype=np.int64)
+
+
+def _chosen(rng: np.random.Generator, shares: Array) -> Array:
+    """Choose a row for each column."""
+    limits = np.cumsum(shares, axis=0)
+    return np.asarray(np.sum(rng.random(shares.shape[1]) * limits[-1] >= limits[:-1], axis=0))
+
+
+def _forward_logarithms(logs: Array, p: Array, A: Array) -> tuple[Array, Array, Array]:
+    """Go forward on the scale of logarithms.
+
+    Returns
+    -------
+    The log likelihood; probabilities of the states at the last time; and those of the state before
+    a time, given the state then and what was seen before, (T - 1, K, K, n).
+    """
+    value, log_a, log_A = np.zeros(logs.shape[-1]), np.log(p) + logs[0], np.log(A)
+    before = np.empty((len(logs) - 1, *A.shape))
+    for t in range(1, len(logs)):
+        joint = np.add(log_a[:, None], log_A, out=before[t - 1])
+        log_a = _shares(joint) + logs[t]
+        top = _finite(log_a.max(axis=0))
+        log_a -= top
+        value += top
+    value += _shares(log_a)
+    return value, log_a, before
 
 
 def _shares(logs: Array) -> Array:

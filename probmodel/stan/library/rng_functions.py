@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probmodel import distributions as d
+from probmodel.distributions.process.forward_algorithm import batch_of_series
+from probmodel.distributions.process.forward_passes import draw_states
 from probmodel.errors import ModelError, reason
 from probmodel.stan.library.stan_densities import DENSITIES
 from probmodel.types import Array
@@ -51,26 +53,28 @@ RANDOM: dict[str, Draw] = {
 }
 
 
-def hidden_path(rng: np.random.Generator, omega: Array, transition: Array, start: Array) -> Array:
-    """Draw the states of a hidden Markov model, given what was seen; they count from 1.
+def hidden_paths(rng: np.random.Generator, omega: Array, transition: Array, start: Array) -> Array:
+    """Draw the states of hidden Markov models, given what was seen: (..., n); they count from 1.
 
     Parameters
     ----------
     rng : where the numbers come from
-    omega : (k, n), log densities of what was seen in each state
-    transition : (k, k), probabilities of a state after another
-    start : (k,), probabilities of the first state
+    omega : (..., k, n), log densities of what was seen in each state
+    transition : (..., k, k), probabilities of a state after another
+    start : (..., k), probabilities of the first state
+
+    Raises
+    ------
+    ValueError
+        If their sizes do not fit, or no states explain what was seen.
     """
-    logs = omega - omega.max(axis=0)
-    forward = [start * np.exp(logs[:, 0])]
-    for log in logs.T[1:]:
-        forward.append((forward[-1] / forward[-1].sum()) @ transition * np.exp(log))
-    path: list[int] = []
-    for weights in reversed(forward):
-        if path:
-            weights = weights * transition[:, path[-1]]
-        path.append(int(rng.choice(len(weights), p=weights / weights.sum())))
-    return 1 + np.array(path[::-1])
+    logs = np.swapaxes(omega, -1, -2)
+    batch = batch_of_series(logs.shape, start.shape, transition.shape)
+    args = [
+        np.broadcast_to(a, (*batch, *a.shape[a.ndim - n :])).reshape(-1, *a.shape[a.ndim - n :])
+        for a, n in ((logs, 2), (start, 1), (transition, 2))
+    ]
+    return np.asarray(1 + draw_states(rng, args).reshape(*batch, logs.shape[-2]))
 
 
 def has_draws(name: str) -> bool:
