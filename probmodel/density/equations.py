@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
+from probmodel.compiler.over_rows import OverRows
+from probmodel.compiler.own_elements import depends_on_own
 from probmodel.compiler.python_calls import SOLVERS
 from probmodel.density.batched_function import BatchedFunction, BoundFunction
 from probmodel.density.solver_primitive import Pulled, as_primitive, plain
@@ -30,10 +33,54 @@ class Equations:
         self.tolerance = tolerance
         self.max_steps = max_steps
 
+    @cached_property
+    def apart(self) -> bool:
+        """Whether each equation is one of its own unknown alone: the Jacobian is diagonal."""
+        function = self.function
+        return not function.constant and depends_on_own(function.over_rows.program, 0)
+
+    @cached_property
+    def _slopes(self) -> OverRows:
+        """Derivatives in x of the sum of the equations, each with a weight, which comes last."""
+        return self.function.over_rows.derivatives_in([0])
+
+    def _diagonal(self, x: Array, captured: Sequence[Array]) -> Array:
+        return np.asarray(self._slopes(x, *captured, np.ones(x.shape)))
+
+    def _one_by_one(self, guess: Array, captured: Sequence[Array]) -> Array:
+        """Solve each equation for its own unknown, all at the same time."""
+
+        def values(x: Array) -> Array:
+            found = self.function.values(x.reshape(guess.shape), *captured)
+            return np.reshape(found, (-1, 1))
+
+        def slopes(x: Array) -> Array:
+            return self._diagonal(x.reshape(guess.shape), captured).reshape(-1, 1, 1)
+
+        start = guess.reshape(-1, 1)
+        return find_roots(values, slopes, start, self.tolerance, self.max_steps).reshape(
+            guess.shape
+        )
+
+    def _solver(self, x: Array, captured: Sequence[Array]) -> Callable[..., Any]:
+        """Return what multiplies with the inverse of the Jacobian, or with its transpose."""
+        bound = BoundFunction(self.function, captured)
+        if self.apart:
+            with np.errstate(all="ignore"):
+                slope = self._diagonal(x, captured)
+                inverse = np.where(slope == 0.0, np.nan, 1.0 / slope)
+            return lambda v, transposed=False: inverse * v
+        inverses = _inverses(bound.jacobian(0, (x,)))
+        return lambda v, transposed=False: anp.einsum(
+            "cij,ci->cj" if transposed else "cij,cj->ci", inverses, v
+        )
+
     def run(self, guess: Array, *captured: Array) -> Array:
         """Roots: (chains, n), ... -> (chains, n)."""
         bound = BoundFunction(self.function, captured)
         with np.errstate(all="ignore"):
+            if self.apart:
+                return self._one_by_one(guess, captured)
             return find_roots(
                 bound.values,
                 lambda x: bound.jacobian(0, (x,)),
@@ -48,8 +95,7 @@ class Equations:
         bound = BoundFunction(self.function, captured)
 
         def vjp(g: Array) -> tuple[Array, ...]:
-            inverse = _inverses(bound.jacobian(0, (x,)))
-            weight = -np.einsum("cij,ci->cj", inverse, g)
+            weight = -self._solver(x, captured)(g, transposed=True)
             _, slopes = bound.pull_back(weight, (x,))
             return (np.zeros(guess.shape), *slopes)
 
@@ -63,10 +109,9 @@ class Equations:
         """
         plainly = [plain(c) for c in captured]
         x: Any = self.run(plain(guess), *plainly)
-        inverse = _inverses(BoundFunction(self.function, plainly).jacobian(0, (x,)))
+        solve = self._solver(x, plainly)
         for _ in range(2):
-            gap = self.function.values(x, *captured)
-            x = x - anp.einsum("cij,cj->ci", inverse, gap)
+            x = x - solve(self.function.values(x, *captured))
         return x
 
 

@@ -41,7 +41,8 @@ def solve_newton(
     -----
     Newton's method with steps that are halved until they lead downhill, from the same guess
     everywhere: where there are several roots, the guess decides which is found, and the result may
-    jump. Gradients are those of the implicit function; none flow to the guess. Stan:
+    jump. Where equation i depends on no unknown but the one at i, as the function shows, each is
+    solved by itself. Gradients are those of the implicit function; none flow to the guess. Stan:
     ``solve_newton``.
     """
     if not tolerance > 0 or not isinstance(max_steps, int) or max_steps < 1:

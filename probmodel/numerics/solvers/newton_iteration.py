@@ -52,6 +52,9 @@ def _descend(
 
 
 def _newton_step(jacobian: Array, f: Array) -> Array:
+    if jacobian.shape[-1] == 1:
+        slope = jacobian[..., 0]
+        return np.asarray(np.where(slope == 0.0, 0.0, f / slope))
     try:
         step: Array = np.linalg.solve(jacobian, f[..., None])[..., 0]
     except np.linalg.LinAlgError:  # a singular one among them: least squares for all
