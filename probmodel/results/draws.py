@@ -171,3 +171,15 @@ def element_labels(variable: Variable, labels: Mapping[str, Array]) -> list[str]
         return [variable.name]
     axes = [[str(label) for label in axis] for axis in dim_labels(variable, labels).values()]
     return [f"{variable.name}[{', '.join(index)}]" for index in itertools.product(*axes)]
+
+
+def coordinate_labels(posterior: Posterior, coordinates: Sequence[int] | Array) -> tuple[str, ...]:
+    """Names of unconstrained coordinates: those of the elements, where each has one of its own."""
+    names = list(posterior.coordinate_names)
+    owners = [name.partition("[")[0] for name in names]
+    for variable in posterior.variables:
+        own = [i for i, owner in enumerate(owners) if owner == variable.name]
+        if variable.kind == "param" and len(own) == int(np.prod(variable.shape)):
+            for i, label in zip(own, element_labels(variable, posterior.coords), strict=True):
+                names[i] = label
+    return tuple(names[int(i)] for i in coordinates)

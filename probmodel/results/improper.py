@@ -10,6 +10,9 @@ along u, as that of a parameter on which nothing depends, or of the sum of two l
 apart by nothing, chains wander without end, and E is 0. (Modes between which no chain goes do not
 change E: the mean score of each is zero.)
 
+Far out, where x is as large as 1e8, scores along u may be errors of rounding, which t makes large.
+They are larger than 1 over the spread of t then, though the density does not change over it.
+
 It is asked only where R-hat says that chains disagree, as they do on the way: no gradient is
 evaluated for the others. Across jumps the identity does not hold. Coordinates that are moved by
 themselves, see `samplers.hamiltonian.within_gibbs`, have long steps where nothing holds them, and
@@ -21,11 +24,11 @@ how, parameters as large as `ENDLESS` are held by nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probmodel.results.draws import element_labels
+from probmodel.results.draws import coordinate_labels, element_labels
 from probmodel.results.findings import MOST_NAMED, Finding
 from probmodel.results.quantities import Quantities
 from probmodel.types import Array, Posterior
@@ -56,7 +59,8 @@ def check_improper(
     where = f"along {names[0]}" if len(names) == 1 else f"as {', '.join(names)} move together"
     message = (
         f"The posterior seems to be improper: its density does not fall off {where}, as far as the "
-        "chains went. Neither data nor priors bound it there: give a proper prior."
+        "chains went. Neither data nor priors bound it there: give a proper prior. If the "
+        "posterior is proper, it lies far from there: standardise data that are large or small numbers."
     )
     return [Finding("improper", message, names)]
 
@@ -89,8 +93,19 @@ def _level(run: SampleRun, posterior: Posterior) -> tuple[str, ...]:
                 farther[:, j] += side * FAR * FAR * spread
                 f, g = density.log_density(far), density.log_density(farther)
                 if ((f > here - LOW) & (g > f - np.log(FAR)) & np.isfinite(g)).any() and spread:
-                    return (posterior.coordinate_names[j],)
+                    return coordinate_labels(posterior, [j])
     return ()
+
+
+def _only_rounded(density: Any, x: Array, u: Array, score: Array) -> bool:
+    """Whether scores along u are errors of rounding: as far as draws lie, the density is level."""
+    spread = np.std(x @ u)
+    if not np.median(np.abs(score)) * spread > 1.0:
+        return False
+    points = x.reshape(-1, x.shape[2])
+    here = density.log_density(points)
+    sides = (density.log_density(points + step * u) - here for step in (-spread, spread))
+    return all(abs(np.median(gained)) < -_NEAR for gained in sides)
 
 
 def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple[str, ...]:
@@ -111,8 +126,9 @@ def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple
         of_chains = np.mean((moved @ u) * score, axis=1)
         error = np.std(of_chains, ddof=1) / np.sqrt(len(x))
         E = np.mean(of_chains)
-        if not (E > _NEAR and E - _ERRORS * error > _LEAST):
+        told = E > _NEAR and E - _ERRORS * error > _LEAST
+        if not told and not _only_rounded(density, x, u, score):
             return ()
     size = np.abs(u) / np.abs(u).max()
     top = np.argsort(-size, kind="stable")[: min(MOST_NAMED, int(np.sum(size > _SHARE)))]
-    return tuple(posterior.coordinate_names[i] for i in top)
+    return coordinate_labels(posterior, top)

@@ -13,6 +13,7 @@ import numpy as np
 
 from probmodel.numerics.jumps import find_jumps
 from probmodel.results.convergence import ESS_LIMIT, RHAT_LIMIT
+from probmodel.results.draws import coordinate_labels
 from probmodel.results.findings import MOST_NAMED, Finding, listed
 from probmodel.results.quantities import Quantities
 from probmodel.types import Array, Posterior
@@ -45,7 +46,7 @@ def check_jumps(
     apart = [getattr(params, "gibbs", None) for params in run.params]
     if not jumps.size or any(gibbs is not None for gibbs in apart):
         return []
-    names = tuple(posterior.coordinate_names[i] for i in jumps[:MOST_NAMED])
+    names = coordinate_labels(posterior, jumps[:MOST_NAMED])
     what = listed(names, [""] * len(names), len(jumps))
     if sampler.name == "fisher_hmc":
         instead = (

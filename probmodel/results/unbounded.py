@@ -9,6 +9,10 @@ are as large as the last digits of the data. There draws that are less than `_RO
 largest observation are looked at: that is where the likelihood alone falls as fast if the parameter
 is `_FARTHER` times as large. No bounded density has draws there, either.
 
+Observations that are all zero have no last digit, and chains fall slowly, for with them falls what
+their mean depends on. There the likelihood is asked of parameters whose draws fall in every chain,
+from each quarter of the run to the next.
+
 Else it is told by draws that are nearer to zero than `NEAREST`, where no bounded density has any:
 where the parameter is `_FACTOR` times as large, and all else the same, the log density is lower by
 more than the logarithm of that. 1 / s itself, which is lower by just that, has no finite integral.
@@ -36,6 +40,8 @@ _ROUNDING = 4.0 * float(np.finfo(float).eps)
 _FARTHER = 1e6
 _FASTER = 1.05  # than 1 / s
 _DRAWS = 20  # that are looked at, the nearest ones
+_QUARTERS = 4
+_FEWEST = 25  # draws in a quarter
 
 
 def check_unbounded(
@@ -47,15 +53,21 @@ def check_unbounded(
     names, least = [], []
     sizes = _sizes(posterior)
     most = max(NEAREST, *(_ROUNDING * size for size in sizes.values()), 0.0)
+    zeros = 0.0 in sizes.values()
     for variable in posterior.variables:
         if variable.kind != "param" or variable.name not in draws:
             continue
         values = draws[variable.name].reshape(run.x.shape[0] * run.x.shape[1], -1)
         nearest = values.min(axis=0, initial=np.inf)
-        for k in np.flatnonzero((nearest >= 0.0) & (nearest < most)):
+        fallen = np.zeros(len(nearest), dtype=bool)
+        if zeros:
+            positive = nearest >= 0.0
+            fallen[positive] = _fallen(values[:, positive].reshape(*run.x.shape[:2], -1))
+        for k in np.flatnonzero((nearest >= 0.0) & ((nearest < most) | fallen)):
             rows = np.argsort(values[:, k], kind="stable")[:_DRAWS]
             x = run.x.reshape(len(values), -1)[rows]
-            if _falls(posterior, x, values[rows, k], sizes, (variable.name, int(k))):
+            asked = {t: size for t, size in sizes.items() if size or fallen[k]}
+            if _falls(posterior, x, values[rows, k], asked, (variable.name, int(k))):
                 names.append(element_labels(variable, posterior.coords)[int(k)])
                 least.append(float(nearest[k]))
     if not names:
@@ -70,6 +82,16 @@ def check_unbounded(
         "or InverseGamma, or add the error of measurement or rounding to it."
     )
     return [Finding("unbounded", message, tuple(names[:MOST_NAMED]))]
+
+
+def _fallen(values: Array) -> Array:
+    """Whether draws fall in every chain: (chains, draws, elements) to (elements,)."""
+    chains, draws, elements = values.shape
+    if chains < 2 or draws < _QUARTERS * _FEWEST:
+        return np.zeros(elements, dtype=bool)
+    quarters = np.array_split(values, _QUARTERS, axis=1)
+    medians = np.stack([np.median(quarter, axis=1) for quarter in quarters])
+    return np.all(np.diff(medians, axis=0) < 0.0, axis=(0, 1))
 
 
 def _sizes(density: ModelDensity) -> dict[str, float]:
@@ -91,9 +113,9 @@ def _falls(
     if own.min() < NEAREST:
         return _grows(density, x[own < NEAREST], element)
     return any(
-        _is_scale(density, x[own < _ROUNDING * size], element, title)
+        _is_scale(density, x[own < _ROUNDING * size] if size else x, element, title)
         for title, size in sizes.items()
-        if own.min() < _ROUNDING * size
+        if own.min() < _ROUNDING * size or not size
     )
 
 

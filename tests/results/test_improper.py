@@ -78,6 +78,36 @@ def test_two_levels_that_nothing_tells_apart():
     assert "move together" in found["message"]
 
 
+class Dummies(Model):
+    X = data(dims=("day", "group"))
+    a = param()
+    b = param(dims="group")
+    y = observed(Normal(a + X @ b, 1), dims="day")
+
+
+def test_elements_are_named_by_their_labels():
+    X = np.eye(2)[np.arange(20) % 2]
+    found = findings(Dummies(X=X, y=Y, coords={"group": ["old", "new"]}))["improper"]
+    assert sorted(found["variables"]) == ["a", "b[new]", "b[old]"]
+
+
+class Trend(Model):
+    """A proper posterior that is very far from where chains begin."""
+
+    year = data(dims="year_")
+    a = param()
+    b = param()
+    s = param(lower=0)
+    y = observed(Normal(a + b * year, s), dims="year_")
+
+
+def test_large_numbers_are_to_be_standardised():
+    year = 2000.0 + np.arange(50)
+    y = 1e9 * (np.arange(50) + np.random.default_rng(1).standard_normal(50))
+    found = findings(Trend(year=year, y=y), draws=2000)
+    assert "standardise data that are large" in found["improper"]["message"]
+
+
 def test_a_regression_whose_data_are_separable():
     x = np.arange(20.0) - 9.5
     found = findings(Separable(x=x, y=(x > 0).astype(int)))["improper"]

@@ -61,6 +61,19 @@ def test_data_that_are_all_alike(seed):
     assert not {"jumps", "improper", "separated_chains", "several_modes"} & set(found)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_data_that_are_all_zero(seed):
+    """They have no digits, and what the mean depends on falls with the scale."""
+    x = np.random.default_rng(1).standard_normal(50)
+    found = findings(Line(x=x, y=np.zeros(50)), seed)
+    assert found["unbounded"]["variables"] == ["s"]
+    assert not {"jumps", "improper", "separated_chains", "several_modes"} & set(found)
+
+
+def test_zeros_under_a_prior_that_is_advised():
+    assert "unbounded" not in findings(KeptAway(y=np.zeros(50)))
+
+
 def test_elements_are_named():
     y = np.array([[0.0, 0.3], [0.0, -1.0], [0.0, 0.4], [0.0, -0.2]])
     assert findings(Groups(y=y))["unbounded"]["variables"] == ["s[0]"]
