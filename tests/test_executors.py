@@ -297,6 +297,8 @@ def test_what_infer_many_does_not_take(day):
         infer_many(day(y=[1.0]), [])
     with pytest.raises(SamplerError, match=r"must have a method submit\(\)"):
         infer_many(day, [{"y": [1.0]}], executor=3)
+    with pytest.raises(SamplerError, match=r"make one, executor=ThreadPoolExecutor\(\)"):
+        infer_many(day, [{"y": [1.0]}], executor=ThreadPoolExecutor)
     assert infer_many(day, []) == []
 
 

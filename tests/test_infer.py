@@ -179,7 +179,7 @@ def test_a_synonym_beside_what_it_means(posterior):
         ({"warmupp": 10}, "Did you mean 'warmup'"),
         ({"target_acept": 0.5}, "Did you mean 'target_accept'"),
         ({"method": "fisher_mal"}, "Did you mean 'fisher_mala'"),
-        ({"method": 3}, "Unknown method 3"),
+        ({"method": 3}, "Unknown method 3.* draws=3"),
         ({"method": SAMPLERS["mala"]}, "Unknown method"),
         ({"var_names": "tua"}, "Did you mean 'tau'"),
         ({"var_names": []}, "var_names is empty"),

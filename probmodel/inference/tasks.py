@@ -53,6 +53,11 @@ def mapped(
 
 def check_executor(executor: Any) -> None:
     """Raise a `SamplerError` for what is no executor; None is for this process."""
+    if isinstance(executor, type):
+        raise SamplerError(
+            f"executor= takes an executor, and {executor.__name__} is the class of some: make one, "
+            f"executor={executor.__name__}()."
+        )
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise SamplerError(f"executor= must have a method submit(), got {executor!r}.")
 

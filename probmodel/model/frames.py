@@ -69,6 +69,8 @@ def as_table(kind: Any, frame: Any) -> Any:
             f"the frame has several columns {listed(repeated)}. Rename or drop some.",
             columns=repeated,
         )
+    if not len(table):
+        raise DataError("the frame has no rows: its filter, such as frame[frame.x > 0], left none.")
     levels = [n for n in table.index.names if isinstance(n, str) and n not in table.columns]
     return table.assign(**{name: table.index.get_level_values(name) for name in levels})
 

@@ -43,8 +43,9 @@ def check_length(run: SampleRun, request: Request) -> list[Finding]:
         )
         findings.append(Finding("one_chain", message))
     if run.draws_done < _FEW_DRAWS:
+        some = "1 draw" if run.draws_done == 1 else f"{run.draws_done} draws"
         message = (
-            f"Only {run.draws_done} draws per chain: too few for reliable diagnostics. "
+            f"Only {some} per chain: too few for reliable diagnostics. "
             f"Run at least {_FEW_DRAWS}, better 1000 (draws=1000)."
         )
         findings.append(Finding("few_draws", message))

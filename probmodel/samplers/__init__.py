@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from importlib import import_module
+from numbers import Integral
 from typing import Any
 
 from probmodel.errors import SamplerError, nearest
@@ -69,7 +70,7 @@ def list_samplers() -> list[Listing]:
     return [*own, *list_offered(set(FILES))]
 
 
-def find_sampler(name: str) -> type[Sampler]:
+def find_sampler(name: Any) -> type[Sampler]:
     """Return the class of the method called ``name``; a built-in one comes first.
 
     Raises a `SamplerError` if there is none (it names the nearest), or the package that offers it
@@ -80,6 +81,12 @@ def find_sampler(name: str) -> type[Sampler]:
     others = offered()
     if isinstance(name, str) and name in others:
         return load_offered(name, others[name])
+    if isinstance(name, Integral):
+        raise SamplerError(
+            f"Unknown method {name}. It is a name, such as 'nuts', or a sampler. The number of "
+            f"draws is given by its name: draws={name}.",
+            method=name,
+        )
     raise SamplerError(
         f"Unknown method {name!r}.{nearest(str(name), {*FILES, *others})}", method=name
     )

@@ -332,6 +332,12 @@ def test_an_index_of_what_cannot_be_told_is_left_alone():
         Product.from_frame(frame, x=np.ones(2))
 
 
+def test_frames_without_rows():
+    frame = pd.DataFrame({"county": ["a", "b"], "soil": [1.0, 2.0], "log_radon": [0.1, 0.2]})
+    with pytest.raises(DataError, match=r"the frame has no rows: its filter"):
+        Houses.from_frame(frame[frame.county == "A"], home="county", y="log_radon")
+
+
 def test_other_frames_and_values():
     class Other:
         def to_pandas(self):

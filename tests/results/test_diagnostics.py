@@ -269,7 +269,8 @@ def test_one_chain(check, make_run):
 
 @pytest.mark.parametrize("draws", [1, 2, 3, 99])
 def test_few_draws(check, make_run, draws):
-    assert f"Only {draws} draws" in check(make_run(draws=draws))["few_draws"].message
+    some = "1 draw per" if draws == 1 else f"{draws} draws per"
+    assert f"Only {some}" in check(make_run(draws=draws))["few_draws"].message
 
 
 def test_interrupted(check, make_run):
