@@ -60,7 +60,8 @@ def check_improper(
     message = (
         f"The posterior seems to be improper: its density does not fall off {where}, as far as the "
         "chains went. Neither data nor priors bound it there: give a proper prior. If the "
-        "posterior is proper, it lies far from there: standardise data that are large or small numbers."
+        "posterior is proper, it lies far from there: standardise data that are large or small "
+        "numbers."
     )
     return [Finding("improper", message, names)]
 
