@@ -69,7 +69,7 @@ def as_table(kind: Any, frame: Any) -> Any:
             f"the frame has several columns {listed(repeated)}. Rename or drop some.",
             columns=repeated,
         )
-    if not len(table):
+    if not len(table) and len(table.columns):
         raise DataError("the frame has no rows: its filter, such as frame[frame.x > 0], left none.")
     levels = [n for n in table.index.names if isinstance(n, str) and n not in table.columns]
     return table.assign(**{name: table.index.get_level_values(name) for name in levels})
@@ -120,7 +120,7 @@ class _Reader:
         values: dict[str, Any] = {n: v for n, v in given.items() if n not in self._declared}
         columns: dict[str, str] = {}
         for name in self._declared:
-            source = given.get(name, self._columns(name))
+            source = _as_list(given.get(name, self._columns(name)))
             if isinstance(source, str):
                 columns[name] = source
             elif _names_columns(source):
@@ -360,6 +360,13 @@ def _comparable(values: Array, labels: Array) -> tuple[list[Any], list[Any]]:
         unit = np.promote_types(values.dtype, labels.dtype)
         return values.astype(unit).view("i8").tolist(), labels.astype(unit).view("i8").tolist()
     return values.tolist(), labels.tolist()
+
+
+def _as_list(source: Any) -> Any:
+    """Return names of columns that are an array, or an index such as frame.columns, as a list."""
+    array = isinstance(source, np.ndarray) or type(source).__name__ == "Index"
+    named = array and source.ndim == 1 and all(isinstance(name, str) for name in source)
+    return list(source) if named and len(source) else source
 
 
 def _names_columns(source: Any) -> bool:

@@ -37,12 +37,17 @@ def other_forms(binding: Binding, fit: Fit, filled: Sequence[str]) -> Iterator[s
             new, known = alike(labels, values.coords[own].values)
             if new:
                 told.add(dim)
-                several = f", and so {len(new) - 1} more" if len(new) > 1 else ""
-                yield (
-                    f"predict: along {dim!r} {new[0]!r} is taken as new, though it looks like "
-                    f"{known[0]!r} of the fit{several}. Of new elements the fit knows nothing. If "
-                    "they are the same, give the labels in the form that they have in the fit."
-                )
+                yield taken_as_new(dim, new, known)
+
+
+def taken_as_new(dim: str, new: Sequence[str], known: Sequence[str]) -> str:
+    """Return the warning of new labels that look like these known ones."""
+    several = f", and so {len(new) - 1} more" if len(new) > 1 else ""
+    return (
+        f"predict: along {dim!r} {new[0]!r} is taken as new, though it looks like "
+        f"{known[0]!r} of the fit{several}. Of new elements the fit knows nothing. If "
+        "they are the same, give the labels in the form that they have in the fit."
+    )
 
 
 def alike(labels: Array, known: Array) -> tuple[list[str], list[str]]:

@@ -11,7 +11,9 @@ from probmodel.errors import DataError
 from probmodel.model.binding import Binding
 from probmodel.model.columns import listed
 from probmodel.model.containers import as_labels, same_labels, unpack
+from probmodel.model.data_warnings import warn_of_data
 from probmodel.model.declarations import Declaration
+from probmodel.predictive.label_forms import alike, taken_as_new
 from probmodel.predictive.matching import find_labels, kind_of
 from probmodel.types import Array
 
@@ -81,7 +83,11 @@ def relabelled(
 def with_new_groups(
     table: Any, columns: Iterable[str], dim: str, labels: Array, new_groups: str
 ) -> Array:
-    """Return the labels of a dim of groups, and behind them those that a frame has besides."""
+    """Return the labels of a dim of groups, and behind them those that a frame has besides.
+
+    Those that look like labels of the fit without a row in the frame have a warning.
+    """
+    of_fit = labels
     for column in columns:
         found = as_labels(table[column].dropna().unique())
         new = found[find_labels(found, labels) < 0]
@@ -96,6 +102,9 @@ def with_new_groups(
                 column=column,
                 labels=new.tolist(),
             )
+        looks, like = alike(found, of_fit)
+        if looks:
+            warn_of_data(taken_as_new(dim, looks, like))
         labels = np.concatenate([labels, new])
     return labels
 

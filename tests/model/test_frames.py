@@ -332,6 +332,14 @@ def test_an_index_of_what_cannot_be_told_is_left_alone():
         Product.from_frame(frame, x=np.ones(2))
 
 
+def test_names_of_columns_as_an_index_or_an_array():
+    frame = pd.DataFrame({"age": [31.0, 44.0], "dose": [0.0, 1.0], "y": [1.2, 3.1]})
+    for names in (frame.columns[:2], frame.columns[:2].to_numpy()):
+        values, labels = given(Regression.from_frame(frame, X=names))
+        assert values["X"].tolist() == [[31.0, 0.0], [44.0, 1.0]]
+        assert labels["feature"].tolist() == ["age", "dose"]
+
+
 def test_frames_without_rows():
     frame = pd.DataFrame({"county": ["a", "b"], "soil": [1.0, 2.0], "log_radon": [0.1, 0.2]})
     with pytest.raises(DataError, match=r"the frame has no rows: its filter"):

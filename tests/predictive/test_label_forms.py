@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probmodel import Model, SamplingWarning, data, infer, observed, param, predict
+from probmodel import Model, SamplingWarning, data, infer, load_fit, observed, param, predict
 from probmodel.distributions import HalfNormal, Normal
 from probmodel.predictive.label_forms import alike
 
@@ -32,6 +32,19 @@ def test_labels_in_another_form_have_a_warning(fit, new_groups):
     said = r"along 'month' '2024-01-01' is taken as new, though it looks like '2024-01' .* so 1"
     with pytest.warns(SamplingWarning, match=said):
         predict(new, fit, new_groups=new_groups, seed=1)
+
+
+def test_a_fit_that_was_saved_warns_of_them_too(fit, tmp_path):
+    fit.to_netcdf(tmp_path / "fit.nc")
+    saved = load_fit(tmp_path / "fit.nc")
+    said = r"along 'month' '2024-01-01' is taken as new, though it looks like '2024-01' of the fit"
+    with pytest.warns(SamplingWarning, match=said) as caught:
+        saved.predict(pd.DataFrame({"which": ["2024-01-01"]}), seed=1, new_groups="draw")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for labels in (["2024-03"], ["2024-01", "2024-01-01"]):
+            saved.predict(pd.DataFrame({"which": labels}), seed=1, new_groups="draw")
 
 
 def test_new_groups_have_none(fit):
