@@ -31,6 +31,7 @@ its prior would jump, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -46,6 +47,7 @@ STEP = 1e-3  # of differences, in standard deviations of the points
 SIGNS = 8  # that a variance is averaged over
 LOOSE = 1.0  # spread over chains of what is observed, in units of what J leaves open
 TIED = 0.5  # share of that spread that is left beside the prior's location, if they move together
+CENTRED = 0.6  # share of the directions that data decide, from which they stay as declared
 MAD = 1.4826  # standard deviation over median absolute deviation, of a normal variable
 
 Part = tuple[FreeParameter, slice]  # a parameter and its columns
@@ -89,7 +91,11 @@ def measured(
             x = translated(rows, density, own)
         part = hierarchies(own)[index][0], cut
         seen = *_seen(own, count(own), part, x, rng), _locations(own, part[0], x)
-        found[free.name] = _robust(free, seen, points.shape[:2])
+        pseudo_data = _robust(free, seen, points.shape[:2])
+        if _kind(free) == "whole":
+            share = _share(own, part[0], x[-points.shape[1] :], pseudo_data.information)
+            pseudo_data = PseudoData(np.asarray(np.inf if share > CENTRED else 0.0), np.zeros(()))
+        found[free.name] = pseudo_data
     return found
 
 
@@ -153,7 +159,7 @@ def _robust(free: FreeParameter, seen: Sequence[Array], times: tuple[int, int]) 
             np.where(known, part, 0.0).reshape(free.free_shape)
             for part in (information, value, origin, follows)
         )
-        if _is_series(free):
+        if _kind(free) == "series":
             value = np.sum(information * value, axis=-1) / np.sum(information, axis=-1)
             information = np.mean(information, axis=-1)
             return PseudoData(information, np.where(information > 0.0, value, 0.0))
@@ -168,9 +174,33 @@ def _spread(values: Array, information: Array) -> Array:
     return np.asarray(MAD * np.median(away, axis=0) * np.sqrt(information))
 
 
-def _is_series(free: FreeParameter) -> bool:
+def _kind(free: FreeParameter) -> str | None:
     prior = free.declaration.prior
-    return prior is not None and prior.takes_pseudo_data == "series"
+    return None if prior is None else prior.takes_pseudo_data
+
+
+def _share(density: ModelDensity, free: FreeParameter, x: Array, information: Array) -> float:
+    """Share of the directions of a normal value that the data decide, in the median over rows.
+
+    With the eigenvalues v of its covariance and the mean information j on an element it is the mean
+    of j v / (1 + j v).
+    """
+    prior = free.declaration.prior
+    assert prior is not None
+    event = free.shape[len(free.shape) - prior.event_ndim :]
+    args = [as_expression(arg) for arg in prior.args.values()]
+    shares = []
+    with np.errstate(all="ignore"), suppress(np.linalg.LinAlgError):
+        for params in zip(*density.values_at(x, args), strict=True):
+            told = np.mean(information) * prior.spectrum(event, *params)
+            shares.append(np.mean(told / (1.0 + told)))
+    fine = np.isfinite(shares)
+    return float(np.median(np.array(shares)[fine])) if fine.any() else 0.0
+
+
+def _maps_back(free: FreeParameter) -> bool:
+    """Whether what standardises a value is undone by a formula, not by solving for columns."""
+    return _kind(free) in ("series", "whole")
 
 
 # -- from one scale to another --------------------------------------------------------------------
@@ -194,9 +224,9 @@ def centring(density: ModelDensity, x: Array) -> dict[str, Array]:
     shares = {}
     for free, cut in hierarchies(density):
         pseudo_data = density._binding.pseudo_data.get(free.name)
-        if pseudo_data is not None:
+        if pseudo_data is not None and free.frame is not None:
             variance = _variance(density, (free, cut), x).reshape(-1, *free.free_shape)
-            if _is_series(free):
+            if _kind(free) == "series":
                 variance = np.mean(variance, axis=-1)
             shares[free.name] = pseudo_data.information * variance
     return shares
@@ -205,11 +235,11 @@ def centring(density: ModelDensity, x: Array) -> dict[str, Array]:
 def _variance(density: ModelDensity, part: Part, x: Array) -> Array:
     """Return the variance of each element on the standardised scale: (rows, elements).
 
-    That of a series is averaged over random signs, as its map has as many columns as there are
-    times.
+    That of a series or a grid is averaged over random signs, as its map has as many columns as
+    there are elements.
     """
     free, cut = part
-    if not _is_series(free):
+    if not _maps_back(free):
         return np.asarray(np.sum(np.square(_affine(density, part, x)[1]), axis=0))
     rng, there, total = np.random.default_rng(0), x.copy(), 0.0
     there[:, cut] = 0.0
@@ -224,7 +254,7 @@ def _standardised(density: ModelDensity, part: Part, x: Array) -> Array:
     """Return the free values of a parameter whose values are in ``x``."""
     free, cut = part
     assert free.frame is not None
-    if _is_series(free):
+    if _maps_back(free):
         args = [as_expression(arg) for arg in free.frame.args.values()]
         values = x[:, cut].reshape(-1, *free.free_shape)
         rows = zip(values, *density.values_at(x, args), strict=True)

@@ -60,8 +60,9 @@ class Distribution(Located, NoValue):
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
 
-    # Of what `infer` finds the information for `informed`: each element, a series, or nothing.
-    takes_pseudo_data: ClassVar[Literal["elements", "series"] | None] = None
+    # Of what `infer` finds the information to standardise by: each element or a series, `informed`;
+    # a value as a whole, by `spectrum`, which is sampled non-centred or as declared; or nothing.
+    takes_pseudo_data: ClassVar[Literal["elements", "series", "whole"] | None] = None
 
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
     # trace the formula for its derivative may cost more than the formula.
@@ -364,6 +365,10 @@ class Distribution(Located, NoValue):
         """What `informed` was called on, by what this distribution has computed of it already."""
         return None
 
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """Eigenvalues of the covariance of a value that is taken as a whole: (..., elements)."""
+        raise self._without("known spectrum")
+
     def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
         """Whether values of shape ``event`` are; ``known`` tells if data decide an argument."""
         return True
@@ -384,7 +389,8 @@ class Distribution(Located, NoValue):
 
     def _without_informed(self) -> ModelError:
         kinds = distributions.DISTRIBUTIONS.items()
-        *others, last = (name for name, kind in kinds if kind.takes_pseudo_data)
+        none = Distribution.informed, Distribution.vector_form
+        *others, last = (n for n, kind in kinds if (kind.informed, kind.vector_form) != none)
         return self._without(f"form for information=; {', '.join(others)} and {last} have one")
 
     def _without_information(self, names: Sequence[str]) -> ModelError:

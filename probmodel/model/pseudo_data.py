@@ -47,7 +47,8 @@ class PseudoData(NamedTuple):
 
     Attributes
     ----------
-    information : inverse variance of each, 0 or above: () or the shape of the batch
+    information : inverse variance of each, 0 or above: () or the shape of the batch. Of a value as
+        a whole it is 0 or infinite
     value : what was observed, the same shape
     location : where the location of the prior was then, the same shape; None if that does not
         matter
@@ -59,6 +60,11 @@ class PseudoData(NamedTuple):
     value: Array
     location: Array | None = None
     follows: Array | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the parameter is sampled as declared, as if data told all of it."""
+        return bool(np.all(np.isinf(self.information)))
 
 
 def takes_pseudo_data(declaration: Parameter, evaluator: Evaluator) -> bool:
@@ -123,6 +129,8 @@ def frame_of(
     ``link`` finds the map from the free scale to the parameter.
     """
     prior = declaration.prior
+    if pseudo_data is not None and pseudo_data.is_all:
+        pseudo_data = None
     if prior is None or (pseudo_data is None and declaration.information is None):
         return declaration.frame
     form = along_known_directions(prior.vector_form, evaluator)

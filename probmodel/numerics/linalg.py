@@ -32,6 +32,12 @@ def transpose(a: Any) -> Any:
     return (anp if isinstance(a, Box) else np).swapaxes(a, -1, -2)
 
 
+def outer(a: Array, b: Array) -> Array:
+    """Return all products of two vectors: (..., n) and (..., m) to (..., n * m)."""
+    products = a[..., :, None] * b[..., None, :]
+    return products.reshape(*products.shape[:-2], -1)
+
+
 @differentiable
 def cholesky(a: Any) -> Any:
     """Lower Cholesky factors of a stack of symmetric matrices: (..., n, n) -> (..., n, n).

@@ -58,7 +58,7 @@ class CirculantGP(OfStandardNormal):
     The covariance matrix is circulant, so that a gradient takes fast Fourier transforms: of the
     order of m log m for m points, with 2 to the power of the number of axes as many of them as the
     grid has. That is the cost of the method. The points beyond the grid are parameters too, which
-    no data inform, so that the non-centred form is the one to sample.
+    no data inform, so that the non-centred form is mostly the one to sample: `infer` decides.
 
     The matrix has negative eigenvalues where the length scale is too long for the torus. A number
     as length scale is then refused; where it is a parameter, such length scales have no density,
@@ -79,6 +79,7 @@ class CirculantGP(OfStandardNormal):
 
     event_ndim: ClassVar[int] = 1
     domain = Real()
+    takes_pseudo_data = "whole"
 
     def __init__(
         self, kernel: Isotropic, grid: Sequence[Any], padding: float = 2.0, jitter: float = 1e-8
@@ -186,6 +187,15 @@ class CirculantGP(OfStandardNormal):
                 0.5 * np.sum(count * rates**2, axis=axes) / length_scale**2
             ),
         }
+
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """All eigenvalues, as often as they occur."""
+        amplitude, length_scale, distances = params
+        values = np.asarray(self._spectrum(length_scale, distances).values)
+        count = circulant.multiplicity(distances.shape).astype(int)
+        all_of_them = np.repeat(values, count, axis=-1)
+        flat = all_of_them.reshape(*all_of_them.shape[: -self.event_ndim], -1)
+        return np.asarray(amplitude)[..., None] ** 2 * flat
 
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Multiply white noise by the symmetric root of the covariance matrix."""

@@ -23,7 +23,7 @@ from probmodel.distributions.vector.mv_normal import MvNormal
 from probmodel.distributions.vector.whitening import Memory
 from probmodel.errors import ModelError
 from probmodel.expressions import Expression, call_error, call_of, caller_location, of_data
-from probmodel.numerics.linalg import cholesky
+from probmodel.numerics.linalg import cholesky, outer
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -93,7 +93,7 @@ class GaussianProcess(OfStandardNormal):
         self.kernel, self.jitter = kernel, float(jitter)
         vars(self).update(is_noisy=noise is not None)
         if event > 1:  # on a grid a dense matrix of all points would cost too much
-            vars(self).update(takes_pseudo_data=None)
+            vars(self).update(takes_pseudo_data="whole")
         # The amplitude of a single kernel with constant variance and no noise is left out of the
         # matrix, which then has ones on its diagonal.
         self._scales, self._function = False, kernel.covariance
@@ -210,10 +210,24 @@ class GaussianProcess(OfStandardNormal):
         flat = np.broadcast_to(mean, (*batch, *event)).reshape(*batch, -1)
         return flat, np.asarray(amplitude)[..., None, None] ** 2 * matrix
 
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """Products of the eigenvalues along the axes of a grid."""
+        _, amplitude, shapes, coordinates = self._split([np.asarray(p) for p in params])
+        found = np.asarray(amplitude)[..., None] ** 2
+        for matrix in self._matrices(shapes, coordinates):
+            found = outer(found, np.linalg.eigvalsh(matrix))
+        return found
+
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Give independent standard normal values the mean and covariance of the process."""
         mean, amplitude, shapes, coordinates = self._split(params)
         return mean + self._over_event(xp, amplitude) * self._matrix(shapes, coordinates).color(z)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Whiten the deviations from the mean."""
+        mean, amplitude, shapes, coordinates = self._split([np.asarray(p) for p in params])
+        away = (value - mean) / self._over_event(np, amplitude)
+        return np.asarray(self._matrix(shapes, coordinates).whiten(away))
 
     @property
     def vector_form(self) -> Distribution:

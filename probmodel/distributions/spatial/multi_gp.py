@@ -12,7 +12,7 @@ from probmodel.distributions.base import Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.noncentered_forms import OfStandardNormal
 from probmodel.distributions.vector.matrix_forms import Covariance, CovarianceRoot, MatrixArguments
-from probmodel.numerics.linalg import diagonal
+from probmodel.numerics.linalg import diagonal, outer
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -47,6 +47,7 @@ class MultiGP(OfStandardNormal, MatrixArguments):
     event_ndim = 2
     domain = Real()
     any_root = True
+    takes_pseudo_data = "whole"
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """One row for each weight, one column for each row of the matrix."""
@@ -78,7 +79,17 @@ class MultiGP(OfStandardNormal, MatrixArguments):
                 total = total - xp.sum(diagonal(s), axis=-1) * xp.sum(change, axis=-1)
         return total
 
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """Eigenvalues of the matrix over each weight."""
+        matrix, w = params
+        return outer(1.0 / w, self.forms["matrix"].eigenvalues(matrix))
+
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix the elements of each row, and scale the row."""
         matrix, w = params
         return self.forms["matrix"].rows(matrix).color(z) / xp.sqrt(w)[..., None]
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Scale and whiten the rows."""
+        matrix, w = params
+        return np.asarray(self.forms["matrix"].rows(matrix).whiten(value * np.sqrt(w)[..., None]))

@@ -84,6 +84,10 @@ class MatrixForm:
         """Return the covariance that the matrix stands for: (..., n, n)."""
         raise NotImplementedError
 
+    def eigenvalues(self, matrix: Array) -> Array:
+        """Return those of the covariance: (..., n)."""
+        return np.asarray(np.linalg.eigvalsh(self.covariance(matrix)))
+
     def root_of(self, xp: Any, matrix: Any) -> Any:
         """Return the triangular R that colours, with the covariance R R': (..., n, n)."""
         raise NotImplementedError

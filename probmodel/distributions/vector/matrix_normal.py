@@ -17,7 +17,7 @@ from probmodel.distributions.vector.matrix_forms import (
     Precision,
 )
 from probmodel.distributions.vector.whitening import Whitening
-from probmodel.numerics.linalg import diagonal, transpose
+from probmodel.numerics.linalg import diagonal, outer, transpose
 from probmodel.numerics.special import LOG_2PI
 from probmodel.types import Array
 
@@ -73,6 +73,7 @@ class MatrixNormal(OfStandardNormal, MatrixArguments):
     event_ndim = 2
     domain = Real()
     any_root = True
+    takes_pseudo_data = "whole"
 
     def event_shape(self, *params: Array) -> tuple[int, ...]:
         """As many rows and columns as the covariances have."""
@@ -109,11 +110,22 @@ class MatrixNormal(OfStandardNormal, MatrixArguments):
                 total = total + xp.sum(diagonal(s), axis=-1) * xp.sum(diagonal(t), axis=-1)
         return total
 
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """Products of the eigenvalues of both covariances."""
+        _, row, column = params
+        return outer(self.forms["row"].eigenvalues(row), self.forms["column"].eigenvalues(column))
+
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix rows and columns of independent standard normal elements, and shift them."""
         loc, *matrices = params
         u, v = self._whitenings(*matrices)
         return loc + _both(z, u.color, v.color)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Whiten rows and columns of the deviations from the mean."""
+        loc, *matrices = params
+        u, v = self._whitenings(*matrices)
+        return np.asarray(_both(value - loc, u.whiten, v.whiten))
 
 
 def _both(value: Any, on_columns: Any, on_rows: Any) -> Any:

@@ -62,6 +62,7 @@ class MvStudentT(MatrixArguments):
     event_ndim = 1
     domain = Real()
     any_root = True
+    takes_pseudo_data = "whole"
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN for a matrix that is not positive definite."""
@@ -98,10 +99,19 @@ class MvStudentT(MatrixArguments):
         """Return the member with location zero and the identity as scale matrix."""
         return SphericalStudentT(self.args["df"])
 
+    def spectrum(self, event: tuple[int, ...], *params: Array) -> Array:
+        """Eigenvalues of the scale matrix."""
+        return self.forms["matrix"].eigenvalues(params[2])
+
     def noncentered(self, xp: Any, z: Any, *params: Any) -> Any:
         """Mix and shift the coordinates of a standard vector."""
         _, loc, matrix = params
         return loc + self.forms["matrix"].vectors(matrix).color(z)
+
+    def standardise(self, value: Array, *params: Any) -> Array:
+        """Whiten the deviations from the location."""
+        _, loc, matrix = params
+        return np.asarray(self.forms["matrix"].vectors(matrix).whiten(value - loc))
 
 
 class SphericalStudentT(Distribution):
