@@ -336,9 +336,10 @@ class Distribution(Located, NoValue):
         are about those of the conditional distribution given a normal observation of every element
         with variance ``1 / information``, which may be symbolic.
         """
-        if self.vector_form is self:
+        form = self.vector_form if self.stand_in is self else self.stand_in
+        if form is self:
             raise self._without_informed()
-        return self.vector_form.informed(information, value)
+        return form.informed(information, value)
 
     @property
     def vector_form(self) -> Distribution:
@@ -356,8 +357,8 @@ class Distribution(Located, NoValue):
         return self, params
 
     @property
-    def in_free_coordinates(self) -> Distribution:
-        """The distribution of the free coordinates, where these are fewer; else itself."""
+    def stand_in(self) -> Distribution:
+        """What stands for it in the free coordinates of its support, to be `informed`."""
         return self
 
     @property
@@ -389,8 +390,7 @@ class Distribution(Located, NoValue):
 
     def _without_informed(self) -> ModelError:
         kinds = distributions.DISTRIBUTIONS.items()
-        none = Distribution.informed, Distribution.vector_form
-        *others, last = (n for n, kind in kinds if (kind.informed, kind.vector_form) != none)
+        *others, last = (n for n, kind in kinds if kind.takes_pseudo_data in ("elements", "series"))
         return self._without(f"form for information=; {', '.join(others)} and {last} have one")
 
     def _without_information(self, names: Sequence[str]) -> ModelError:

@@ -85,7 +85,7 @@ def elaborate(
     free = FreeSymbol(f"unconstrained {declaration.name}", free_shape, declaration.location)
     evaluator.probe(free, free_shape)
     if frame is not None:
-        check_information(declaration, shape, evaluator)
+        check_information(declaration, link.free_shape(shape), evaluator)
         parts = _standardised(declaration, frame, link, constraint, free, shape, evaluator)
     else:
         parts = _constrained(declaration, constraint, free, shape, evaluator)

@@ -2,8 +2,9 @@ r"""Pseudo-data of a parameter: what the rest of the model tells of it, to stand
 
 A parameter is standardised on its free scale, the one that it is sampled on as declared: u with
 x = exp(u) for a positive number. Where the prior is not a density of u, another one stands for it.
-`FreeScale` families have one of their own. For a location-scale family cut by bounds it is the
-normal distribution with the mode of u and the second derivative of its log density there:
+`FreeScale` families have one of their own, and others say which normal distribution does, their
+`stand_in`. For one with a location and a scale, cut by bounds or truncated, it is the normal
+distribution with the mode of u and the second derivative of its log density there:
 
     x = a + exp(u)                     u = log m_a              1 / sd^2 = 1 + (m_a / scale)^2
     x = a + (b - a) / (1 + exp(-u))    u = log m_a - log m_b    1 / sd^2 = 1 - 2 w + (x' / scale)^2
@@ -25,21 +26,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probmodel.constraints import Constraint, SumToZero
+from probmodel.constraints import Constraint, Real, SumToZero
 from probmodel.constraints.partly_bounded import PartlyBounded
 from probmodel.distributions.base import Distribution
+from probmodel.distributions.compound.truncated import Truncated
 from probmodel.distributions.links import along_known_directions
 from probmodel.distributions.process.series import Series
 from probmodel.distributions.scalar.free_scale import FreeScale
-from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.distributions.scalar.normal import Normal
-from probmodel.distributions.scalar.student_t import StudentT
 from probmodel.model.declarations import Parameter
 from probmodel.model.evaluation import Evaluator
 from probmodel.numerics.special import expit
 from probmodel.types import Array
-
-LINES = (LocationScale, StudentT)  # families of all real numbers, with a location and a scale
 
 
 class PseudoData(NamedTuple):
@@ -115,7 +113,7 @@ def _is_cut_by_data(declaration: Parameter, prior: Distribution, evaluator: Eval
         return one and prior.is_walk(
             lambda arg: evaluator.value(arg) if evaluator.is_constant(arg) else np.full(1, np.nan)
         )
-    return isinstance(prior, LINES)
+    return _is_line(prior)
 
 
 def frame_of(
@@ -163,14 +161,21 @@ def on_free_scale(prior: Distribution, link: Constraint, value: Any = 0.0) -> Di
     """
     if isinstance(link, SumToZero) and isinstance(prior, Normal):
         return Normal(0.0, prior.args["scale"])  # in an orthonormal basis of the plane
-    known = link.limits if isinstance(prior, (Series, *LINES)) else None
+    line = prior.dist if isinstance(prior, Truncated) else prior
+    known = link.limits if isinstance(line, Series) or _is_line(line) else None
     if known is None or all(bound is None for bound in known):
-        return prior.in_free_coordinates
+        return line.stand_in
     if isinstance(prior, Series):  # a walk: between bounds no others are standardised
         return prior.rescaled(*_tangent(known, value))
-    line = prior.args["loc"], prior.args["scale"]
+    args = line.stand_in.args
     between = _by_element if isinstance(link, PartlyBounded) else _between
-    return Normal(*between(*line, *known))
+    return Normal(*between(args["loc"], args["scale"], *known))
+
+
+def _is_line(prior: Distribution) -> bool:
+    """Whether values are all real numbers, and a location and a scale stand for them."""
+    real = not prior.event_ndim and isinstance(prior.support(), Real)
+    return real and prior.takes_pseudo_data == "elements"
 
 
 def _between(loc: Any, scale: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
@@ -232,11 +237,12 @@ def check_information(declaration: Parameter, shape: tuple[int, ...], evaluator:
     series = declaration.prior.takes_pseudo_data == "series"
     batch = shape[: len(shape) - declaration.prior.event_ndim] if series else shape
     if given.shape not in ((), batch):
-        what = "series" if series else "elements"
+        tied = declaration.prior.event_ndim and declaration.prior.stand_in is not declaration.prior
+        what = "series" if series else "free coordinates" if tied else "elements"
         each = f", or one for each of its {what}, shape {batch}" if batch else ""
         raise declaration.shape_error(
-            f"{declaration.title}: information= has shape {given.shape}; its {shape} values of "
-            f"{declaration.prior.name} take one number{each}.",
+            f"{declaration.title}: information= has shape {given.shape}; {declaration.prior.name} "
+            f"takes one number{each}.",
             expected=batch,
             shape=given.shape,
         )

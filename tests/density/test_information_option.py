@@ -107,7 +107,7 @@ def test_declarations_that_make_no_sense(declare, message):
         (Normal(0, 1), 3, -1.0, ModelError, "inverse of a variance, 0 or above; got -1"),
         (Normal(0, 1), 3, np.array([1, np.nan, 1]), ModelError, "got nan"),
         (Normal(0, 1), 3, np.ones(4), ShapeError, r"shape \(4,\).*or one for each of its elements"),
-        (AR1(0.5, 1.0), 3, np.ones(3), ShapeError, r"values of AR1 take one number\."),
+        (AR1(0.5, 1.0), 3, np.ones(3), ShapeError, r"AR1 takes one number\."),
         (
             AR1(0.5, 1.0),
             (2, 3),

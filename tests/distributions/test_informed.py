@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 from autograd import jacobian
 from autograd.test_util import check_grads
+from scipy.stats import skewnorm
 
 from probmodel import Model, observed, param
 from probmodel import distributions as d
+from probmodel.constraints import Simplex
+from probmodel.constraints.sum_to_zero import zero_sum_basis
 from probmodel.density.posterior import ModelDensity
 from probmodel.distributions.process.ar1 import ar1_path
 from probmodel.distributions.vector.matrix_forms import MatrixForm, Precision
 from probmodel.errors import ModelError
+from probmodel.expressions import as_expression
+from probmodel.model.evaluation import Evaluator
 from probmodel.model.pseudo_data import PseudoData
 from probmodel.numerics.linalg import geometric_filter
 
@@ -136,6 +141,7 @@ FREE = {
     "inverse gamma": d.InverseGamma(3.0, 0.5),
     "Weibull": d.Weibull(1.7, 2.0),
     "Frechet": d.Frechet(1.7, 2.0),
+    "scaled inverse chi-squared": d.ScaledInverseChi2(3.0, 0.5),
     "beta": d.Beta(2.0, 5.0),
     "beta of mean": d.BetaProportion(0.2, 7.0),
 }
@@ -170,7 +176,7 @@ def test_distributions_without_such_a_form_say_so():
     assert set(re.split(", | and ", known)) == {
         name
         for name, family in d.DISTRIBUTIONS.items()
-        if family.takes_pseudo_data not in (None, "whole") and name not in ("ICAR", "ZeroSumNormal")
+        if family.takes_pseudo_data in ("elements", "series")
     }
     with pytest.raises(ModelError, match="Pareto has no form for information="):
         d.Pareto(2.0, 1.0).noncentered_log_det(np, (), 2.0, 1.0)
@@ -218,3 +224,47 @@ def test_points_of_a_long_vector_with_a_small_scale_are_carried_over():
     there = density.translated(x, declared)
     assert np.isfinite(there).all()
     np.testing.assert_allclose(declared.translated(there, density), x, rtol=1e-9, atol=1e-18)
+
+
+@pytest.mark.parametrize("alpha", [[0.3, 2.0], [1.0, 4.0, 0.5], [7.0, 7.0, 7.0, 30.0, 0.1]])
+def test_normal_coordinates_stand_for_a_simplex_as_their_mode_and_curvature_do(alpha):
+    alpha = np.array(alpha)
+    family, simplex = d.Dirichlet(alpha), Simplex()
+
+    def log_density(u):
+        value = simplex.forward(np, u)
+        return family.log_density(np, value, alpha) + simplex.log_det(np, u)
+
+    loc = zero_sum_basis(len(alpha)) @ np.log(alpha)
+    stands = d.Dirichlet(as_expression(alpha)).stand_in
+    found = [Evaluator().value(arg) for arg in stands.args.values()]
+    np.testing.assert_allclose(found[0], loc, rtol=1e-12)
+    dim, step = len(loc), 1e-4
+    steps = step * np.eye(dim)
+    slope = [log_density(loc + h) - log_density(loc - h) for h in steps]
+    np.testing.assert_allclose(np.array(slope) / (2 * step), 0.0, atol=1e-6)
+    hessian = [
+        [
+            log_density(loc + a + b) - log_density(loc + a - b) - log_density(loc - a + b)
+            + log_density(loc - a - b)
+            for b in steps
+        ]
+        for a in steps
+    ]  # fmt: skip
+    covariance = np.linalg.inv(-np.array(hessian) / (4 * step**2))
+    np.testing.assert_allclose(found[1] ** 2, np.diag(covariance), rtol=1e-4)
+
+
+SKEWED = skewnorm(3.0, 1.0, 2.0).mean(), skewnorm(3.0, 1.0, 2.0).std()
+
+
+@pytest.mark.parametrize(
+    ("family", "mean", "deviation"),
+    [
+        (d.SkewNormal(1.0, 2.0, 3.0), *SKEWED),
+        (d.ExpModNormal(1.0, 2.0, 0.5), 3.0, np.sqrt(8.0)),
+        (d.SkewDoubleExponential(1.0, 2.0, 0.3), 1.0, 2.0),
+    ],
+)
+def test_normal_stand_ins(family, mean, deviation):
+    np.testing.assert_allclose(numbers(family.stand_in), [mean, deviation], rtol=1e-12)

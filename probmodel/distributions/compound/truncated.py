@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from probmodel.constraints import Real
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.compound.bounded import Bounded, is_number, support_bounds
 from probmodel.distributions.domain import where_inside, where_valid
@@ -47,6 +48,12 @@ class Truncated(Bounded):
             if is_number(high) and is_number(upper) and upper >= high and lower is not None:
                 upper = None
         super().__init__(dist, lower, upper)
+        if dist.takes_pseudo_data == "elements" and isinstance(dist.support(), Real):
+            vars(self).update(takes_pseudo_data="elements")
+
+    def standardised_by_default(self, event: tuple[int, ...], known: Callable[[Any], bool]) -> bool:
+        """Whether data decide the bounds."""
+        return all(known(self.args[name]) for name in self._given)
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density without the terms of `log_base`: batch shape."""

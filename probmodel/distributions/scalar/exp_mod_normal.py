@@ -11,6 +11,7 @@ from probmodel.constraints import Positive, Real
 from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.normal import Normal
 from probmodel.numerics.special import LOG_2PI, inverse_mills, log_ndtr, where
 from probmodel.numerics.special.mills import log_mills, mills_correction, mills_excess
 from probmodel.types import Array
@@ -42,6 +43,13 @@ class ExpModNormal(Distribution):
         "rate": Parameter(Positive()),
     }
     domain = Real()
+    takes_pseudo_data = "elements"
+
+    @property
+    def stand_in(self) -> Distribution:
+        """The normal distribution with the same mean and variance."""
+        mu, sigma, rate = self.args.values()
+        return Normal(mu + 1.0 / rate, np.sqrt(sigma**2 + rate**-2.0))
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape."""

@@ -9,13 +9,14 @@ import numpy as np
 from probmodel.constraints import Positive
 from probmodel.distributions.base import InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
+from probmodel.distributions.scalar.free_scale import FreeScale
 from probmodel.distributions.scalar.inverse_gamma import InverseGamma
-from probmodel.distributions.tail_probabilities import AboveZero, Sides
+from probmodel.distributions.tail_probabilities import Sides
 from probmodel.numerics.special import trigamma
 from probmodel.types import Array
 
 
-class ScaledInverseChi2(AboveZero):
+class ScaledInverseChi2(FreeScale):
     r"""Scaled inverse chi-squared distribution.
 
     .. math:: p(y) = \frac{(\nu / 2)^{\nu / 2}}{\Gamma(\nu / 2)} s^\nu y^{-\nu / 2 - 1}
@@ -50,6 +51,10 @@ class ScaledInverseChi2(AboveZero):
             ("df", "df"): lambda: 0.25 * trigamma(0.5 * df) - 0.5 / df,
             ("scale", "scale"): lambda: 2.0 * df / (scale * scale),
         }
+
+    def free_location_scale(self) -> tuple[Any, Any]:
+        """Of the logarithm, as for the inverse gamma distribution."""
+        return 2.0 * np.log(self.args["scale"]), np.sqrt(2.0 / self.args["df"])
 
     def sample(self, rng: np.random.Generator, shape: tuple[int, ...], *params: Array) -> Array:
         """Draw variates of shape ``shape``."""

@@ -10,6 +10,7 @@ from probmodel.constraints import Positive, Real, UnitInterval
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2
+from probmodel.distributions.scalar.normal import Normal
 from probmodel.numerics.special import where
 from probmodel.types import Array
 
@@ -39,6 +40,12 @@ class SkewDoubleExponential(Distribution):
         "tau": Parameter(UnitInterval()),
     }
     domain = Real()
+    takes_pseudo_data = "elements"
+
+    @property
+    def stand_in(self) -> Distribution:
+        """The normal distribution with the same mode, and the scale as standard deviation."""
+        return Normal(self.args["mu"], self.args["sigma"])
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithms are NaN for parameters out of range."""

@@ -13,6 +13,7 @@ from probmodel.distributions.base import Distribution, Parameter, Thunk
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2
+from probmodel.distributions.scalar.normal import Normal
 from probmodel.numerics.special import LOG_2PI, erf, log_ndtr, where
 from probmodel.numerics.special.owen import log_owen_rest
 from probmodel.types import Array
@@ -47,6 +48,7 @@ class SkewNormal(Distribution):
         "alpha": Parameter(Real()),
     }
     domain = Real()
+    takes_pseudo_data = "elements"
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; NaN through the logarithm where the scale is negative."""
@@ -69,6 +71,13 @@ class SkewNormal(Distribution):
         """Log probability of values above ``x``: the reflected variable has slant ``-alpha``."""
         loc, scale, alpha = params
         return _log_cdf(-x, -loc, scale, -alpha)
+
+    @property
+    def stand_in(self) -> Distribution:
+        """The normal distribution with the same mean and variance."""
+        loc, scale, alpha = self.args.values()
+        mean = np.sqrt(2.0 / np.pi) * alpha / np.sqrt(1.0 + alpha**2)
+        return Normal(loc + scale * mean, scale * np.sqrt(1.0 - mean**2))
 
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""

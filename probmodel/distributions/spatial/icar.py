@@ -118,7 +118,7 @@ class ICAR(Distribution):
         return event[0] <= MOST_AREAS
 
     @property
-    def in_free_coordinates(self) -> Distribution:
+    def stand_in(self) -> Distribution:
         """The map in coordinates of its plane."""
         return _OnPlane(self)
 

@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from probmodel.constraints import Positive, Simplex
+from probmodel.constraints.sum_to_zero import zero_sum_basis
 from probmodel.distributions.base import Distribution, Parameter
 from probmodel.distributions.domain import SUM_TOLERANCE, where_inside, where_valid
 from probmodel.distributions.log_powers import log_power
+from probmodel.distributions.scalar.normal import Normal
+from probmodel.expressions import call_of
 from probmodel.numerics.special import gammaln, trigamma
 from probmodel.types import Array
 
@@ -34,6 +37,19 @@ class Dirichlet(Distribution):
     parameters: ClassVar = {"concentration": Parameter(Positive(), event_ndim=1)}
     domain = Simplex()
     event_ndim = 1
+    takes_pseudo_data = "elements"
+
+    @property
+    def stand_in(self) -> Distribution:
+        r"""Normal coordinates with the mode of the density and its curvature there.
+
+        The density of the coordinates u of centred logarithms z is :math:`\sum \alpha_k z_k -
+        \sum \alpha_k \log \sum e^{z_k}`: its mode is at :math:`z = \log \alpha`, centred, where
+        minus the inverse of the second derivatives is that of :math:`1 / \alpha`. Correlations
+        are left to the sampler.
+        """
+        (alpha,) = self.args.values()
+        return Normal(call_of(_mode, (alpha,), (1,)), call_of(_spread, (alpha,), (1,)))
 
     def log_kernel(self, xp: Any, value: Any, *params: Any) -> Any:
         """Log density: batch shape; the logarithm is NaN for negative elements."""
@@ -61,3 +77,11 @@ class Dirichlet(Distribution):
             log_gammas = log_gammas - rng.standard_exponential(shape) / alpha
         gammas = np.exp(log_gammas - log_gammas.max(axis=-1, keepdims=True))
         return np.asarray(gammas / gammas.sum(axis=-1, keepdims=True))
+
+
+def _mode(xp: Any, alpha: Any) -> Any:
+    return xp.log(alpha) @ zero_sum_basis(alpha.shape[-1]).T
+
+
+def _spread(xp: Any, alpha: Any) -> Any:
+    return xp.sqrt((1.0 / alpha) @ zero_sum_basis(alpha.shape[-1]).T ** 2)

@@ -58,7 +58,7 @@ class ZeroSumNormal(Distribution):
         return np.where(known, value, 0.0)
 
     @property
-    def in_free_coordinates(self) -> Distribution:
+    def stand_in(self) -> Distribution:
         """Independent normal coordinates of the plane."""
         return Normal(0.0, as_expression(self.args["scale"])[..., None])
 
