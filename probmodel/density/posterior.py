@@ -177,6 +177,11 @@ class ModelDensity(LogDensity):
     def _metric(self) -> ModelMetric:
         return ModelMetric(self._binding)
 
+    @property
+    def metric_is_cheap(self) -> bool:
+        """Whether differences of the metric take less than its gradient along many directions."""
+        return self._metric.is_cheap
+
     def constant_metric(self, latent_mean: LatentMean = "paper") -> Array:
         """Return the precision of a Gaussian prior plus the averaged information: (dim, dim).
 

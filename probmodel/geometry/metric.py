@@ -55,6 +55,10 @@ _LINEAR = {
 _PRODUCTS = {"multiply", "matmul", "dot", "outer"}
 _LINEAR_IN = {"divide": {0}, "solve": {1}, "where": {1, 2}}
 
+# A metric is cheap if differences along all coordinates take little besides calls of NumPy: so many
+# products of its matrices, and so many numbers of the programs that write out its general part.
+_PRODUCTS_AT_MOST, _NUMBERS_AT_MOST = 2**20, 2**14
+
 # Log densities that are quadratic in the value and in the first parameter, the others held.
 _GAUSSIAN = (Normal, MvNormal, MatrixNormal, GaussianProcess)
 
@@ -65,6 +69,10 @@ class ModelMetric:
     Parameters
     ----------
     binding : the bound model
+
+    Attributes
+    ----------
+    is_cheap : whether the metric at 2 dim points takes about as long as at one
 
     Raises
     ------
@@ -102,6 +110,18 @@ class ModelMetric:
                     + _sum(found.information(trace) for found in self.curved)
                 ),
             )
+        self.is_cheap = self._is_cheap(binding, dim)
+
+    def _is_cheap(self, binding: Binding, dim: int) -> bool:
+        """Estimate the work of the metric at 2 dim points: each Hessian takes dim products."""
+        slopes = [right.size for each in self.affine for _, right in each.jacobians.values()]
+        general = [*self.others, *(found.term for found in self.curved)]
+        roots = [e for term in general for e in (term.expression, *term.params)]
+        numbers = sum(np.size(binding.evaluator.value(node)) for node in topological(roots))
+        return (
+            2 * dim * dim * sum(slopes) <= _PRODUCTS_AT_MOST
+            and 2 * dim * dim * numbers <= _NUMBERS_AT_MOST
+        )
 
     def __call__(self, x: Array) -> Array:
         """Return the metric at ``x``: (chains, dim) -> (chains, dim, dim)."""

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from probmodel import LogDensity, Model, infer, load_model, observed, param, read_data
+from probmodel import LogDensity, Model, data, infer, load_model, observed, param, read_data
 from probmodel.density import as_posterior
 from probmodel.distributions import Censored, HalfNormal, Normal
 from probmodel.errors import ModelError, SamplerError
@@ -63,6 +63,13 @@ class Funnel(Model):
     spread = param(HalfNormal(1))
     x = param(Normal(0, spread), shape=2)
     y = observed(Normal(x, np.array([0.5, 1.0])))
+
+
+class Groups(Model):
+    group = data(dims="n", dtype=int, lower=0)
+    mean = param(Normal(0, 1), shape=4)
+    scale = param(HalfNormal(1))
+    y = observed(Normal(mean[group], scale), dims="n")
 
 
 def model_density(name):
@@ -525,6 +532,45 @@ def test_warm_up_reaches_the_acceptance():
     assert np.mean(accepted) == pytest.approx(0.7, abs=0.15)
     assert params.step_size > 0.3
     assert set(np.max(lengths, axis=1)) == {1, 2, 3, 4, 5, 6}
+
+
+class Untouched:
+    """A model whose metric is cheap, and whose gradient of it must not be asked for."""
+
+    def __init__(self, density):
+        self.density, self.asked = density, 0
+
+    def __call__(self, x):
+        return self.density(x)
+
+    def __getattr__(self, name):
+        return getattr(self.density, name)
+
+    def metric_gradient(self, x, vectors, weights):
+        self.asked += 1
+        return self.density.metric_gradient(x, vectors, weights)
+
+
+def test_a_cheap_metric_is_differentiated_once_a_position(monkeypatch):
+    density = model_density("hierarchy")
+    assert density.metric_is_cheap
+    x, ends = 0.2 * np.random.default_rng(4).standard_normal((3, density.dim)), []
+    for cheap in (True, False):
+        monkeypatch.setattr(density._metric, "is_cheap", cheap)
+        target = Untouched(density)
+        state, _, p = started(target, Metric(), x)
+        step = generalised_leapfrog(target, state, p, Metric(), np.full(3, 0.3))
+        assert step.fine.all()
+        assert (target.asked == 0) is cheap
+        ends.append(np.concatenate([step.state.x, step.momentum]))
+    np.testing.assert_allclose(*ends, rtol=1e-6, atol=1e-7)
+
+
+def test_a_metric_of_many_data_is_not_cheap():
+    rng = np.random.default_rng(5)
+    for n, cheap in ((50, True), (5000, False)):
+        model = Groups(y=rng.standard_normal(n), group=np.arange(n) % 4)
+        assert as_posterior(model).metric_is_cheap is cheap
 
 
 def test_a_step_size_that_stays(targets):

@@ -28,8 +28,9 @@ with p held. Both are gradients of a sum of m_k v_k' G v_k along directions v_k 
 
 A density may know that gradient (``metric_gradient``). Of a Hessian it is a second derivative of
 the gradient of the log density, d^2/dt^2 g(x + t v_k), here by differences. A metric without a
-gradient is differentiated along each w_k, once for each position. All steps of differences are in
-the metric's own unit of length, so that they suit every direction.
+gradient is differentiated along each w_k, once for each position; so is one that is cheap, since a
+momentum then takes a product of matrices, where it would take a gradient of the metric. All steps
+of differences are in the metric's own unit of length, so that they suit every direction.
 """
 
 from __future__ import annotations
@@ -244,8 +245,11 @@ class Metric:
         return slope, np.full(len(x), 2 * weights.shape[1])
 
     def _by_differences(self, density: Any) -> bool:
-        """Whether this is a density's own metric and has no gradient."""
-        return self.name == "fisher" and not callable(getattr(density, "metric_gradient", None))
+        """Whether this is a density's own metric, and has no gradient or is cheap."""
+        if self.name != "fisher":
+            return False
+        has_gradient = callable(getattr(density, "metric_gradient", None))
+        return not has_gradient or getattr(density, "metric_is_cheap", False)
 
 
 def hessian_contraction(

@@ -16,7 +16,8 @@
 
 Deviations. The papers choose the step size by hand; here the warm-up adapts it, unless
 ``adapt_step_size=False``. A trajectory that was given up counts as acceptance 0: its step was too
-long. Gradients of the metric come from the density, or by differences where it has none.
+long. Gradients of the metric come from the density, or by differences where it has none or these
+take less.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ class RiemannianHMC(Sampler):
     learns: ClassVar[str] = "step size"
     cost: ClassVar[str] = "L gradients, about 12 L metrics, O(L d³)"
     coupling: ClassVar[Coupling] = "pooled_warmup"
+    default_warmup: ClassVar[int] = 500
 
     def __post_init__(self) -> None:
         check_types(self.name, self)
