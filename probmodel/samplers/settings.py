@@ -12,6 +12,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from probmodel.errors import SamplerError
 
+MOST_STEPS = 1_000_000  # of a trajectory, and tries of a proposal: a typing error beyond
+
 
 def check_number(
     sampler: str,
@@ -40,13 +42,23 @@ def check_share(sampler: str, name: str, value: Any) -> None:
         raise must_be(sampler, name, value, "a number of at least 0 and below 1")
 
 
-def check_whole(sampler: str, name: str, value: Any, *, least: int, optional: bool = False) -> None:
-    """Raise SamplerError unless ``value`` is a whole number of at least ``least``."""
+def check_whole(
+    sampler: str,
+    name: str,
+    value: Any,
+    *,
+    least: int,
+    most: float = math.inf,
+    optional: bool = False,
+) -> None:
+    """Raise SamplerError unless ``value`` is a whole number from ``least`` to ``most``."""
     if optional and value is None:
         return
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if is_whole and value >= least:
+    if is_whole and least <= value <= most:
         return
+    if is_whole and value > most:
+        raise must_be(sampler, name, value, f"a whole number from {least} to {most:.0f}")
     allowed = f"a whole number of at least {least}{' or None' if optional else ''}"
     raise must_be(sampler, name, value, allowed)
 

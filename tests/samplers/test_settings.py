@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from probmodel.errors import SamplerError
-from probmodel.samplers import SAMPLERS
+from probmodel.samplers import SAMPLERS, make_sampler
 from probmodel.samplers.settings import (
     check_choice,
     check_number,
@@ -36,6 +36,17 @@ def test_numbers_in_range():
 def test_whole_number_out_of_range(value):
     with pytest.raises(SamplerError, match="at least 0"):
         check_whole("mala", "steps", value, least=0)
+
+
+@pytest.mark.parametrize(
+    ("method", "setting"),
+    [("hmc", "n_steps"), ("entropy_hmc", "n_steps"), ("entropy_hmc", "width"), ("mtm", "tries"),
+     ("rmhmc", "n_steps"), ("rm_const_hmc", "n_steps")],
+)  # fmt: skip
+def test_numbers_of_steps_beyond_reason_are_refused(method, setting):
+    with pytest.raises(SamplerError, match=f"{setting} must be a whole number from 1 to 1000000,"):
+        make_sampler(method, **{setting: 10**30})
+    assert getattr(make_sampler(method, **{setting: 1000}), setting) == 1000
 
 
 def test_whole_numbers_in_range():

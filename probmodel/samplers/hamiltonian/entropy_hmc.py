@@ -47,7 +47,7 @@ from probmodel.adaptation.roulette import LEAST
 from probmodel.errors import SamplerError
 from probmodel.samplers.base import Coupling, Info, Need, Remark, Sampler
 from probmodel.samplers.hamiltonian.entropy_linear import LinearKernel
-from probmodel.samplers.settings import check_number, check_types, check_whole
+from probmodel.samplers.settings import MOST_STEPS, check_number, check_types, check_whole
 from probmodel.types import Array, LogDensity
 
 Preconditioner = Literal["diag", "dense", "tridiagonal", "realnvp"]
@@ -141,7 +141,7 @@ class EntropyHMC(Sampler):
     def __post_init__(self) -> None:
         check_types(self.name, self)
         for setting in ("n_steps", "least_terms", "width"):
-            check_whole(self.name, setting, getattr(self, setting), least=1)
+            check_whole(self.name, setting, getattr(self, setting), least=1, most=MOST_STEPS)
         for setting in ("target_accept", "entropy_rate", "penalty_start"):
             check_number(self.name, setting, getattr(self, setting), above=0.0, below=1.0)
         for setting in ("clip", "penalty_slope", "jump_power"):

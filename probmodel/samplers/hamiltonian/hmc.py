@@ -35,7 +35,7 @@ from probmodel.numerics.roots import Root
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.hamiltonian.windowed import Params, Record, WindowedSampler
-from probmodel.samplers.settings import check_whole
+from probmodel.samplers.settings import MOST_STEPS, check_whole
 from probmodel.types import Array, LogDensity
 
 SteeringName = Literal["dual_averaging", "robbins_monro", "fixed"]
@@ -121,7 +121,7 @@ class HMC(WindowedSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole(self.name, "n_steps", self.n_steps, least=1)
+        check_whole(self.name, "n_steps", self.n_steps, least=1, most=MOST_STEPS)
         if self.steering == "fixed":
             self._check_fixed()
 

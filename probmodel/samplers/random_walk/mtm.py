@@ -23,7 +23,7 @@ import numpy as np
 
 from probmodel.samplers.base import Info, Need, State
 from probmodel.samplers.metropolis import decide, evaluate_value
-from probmodel.samplers.settings import check_whole
+from probmodel.samplers.settings import MOST_STEPS, check_whole
 from probmodel.samplers.step_size import Params, StepSizeSampler
 from probmodel.types import Array, LogDensity
 
@@ -57,7 +57,7 @@ class MultipleTry(StepSizeSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole(self.name, "tries", self.tries, least=1)
+        check_whole(self.name, "tries", self.tries, least=1, most=MOST_STEPS)
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

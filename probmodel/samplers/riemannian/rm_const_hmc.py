@@ -31,7 +31,7 @@ import numpy as np
 from probmodel.samplers.base import Info, State
 from probmodel.samplers.hamiltonian.dynamics import hamiltonian_step
 from probmodel.samplers.riemannian.one_metric import ConstantMetricSampler, Params
-from probmodel.samplers.settings import check_whole
+from probmodel.samplers.settings import MOST_STEPS, check_whole
 from probmodel.types import LogDensity
 
 
@@ -58,7 +58,7 @@ class ConstantMetricHMC(ConstantMetricSampler):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole(self.name, "n_steps", self.n_steps, least=1)
+        check_whole(self.name, "n_steps", self.n_steps, least=1, most=MOST_STEPS)
 
     def step(
         self, rng: np.random.Generator, density: LogDensity, state: State, params: Params

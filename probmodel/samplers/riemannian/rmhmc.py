@@ -37,7 +37,7 @@ from probmodel.samplers.riemannian.manifold import (
     riemannian_step,
 )
 from probmodel.samplers.riemannian.metrics import Metric, MetricName
-from probmodel.samplers.settings import check_number, check_types, check_whole
+from probmodel.samplers.settings import MOST_STEPS, check_number, check_types, check_whole
 from probmodel.types import Array, LogDensity
 
 FIRST_STEP = 0.5  # that of the papers
@@ -104,7 +104,7 @@ class RiemannianHMC(Sampler):
     def __post_init__(self) -> None:
         check_types(self.name, self)
         check_number(self.name, "step_size", self.step_size, above=0.0, optional=True)
-        check_whole(self.name, "n_steps", self.n_steps, least=1)
+        check_whole(self.name, "n_steps", self.n_steps, least=1, most=MOST_STEPS)
         check_number(self.name, "target_accept", self.target_accept, above=0.0, below=1.0)
         check_number(self.name, "softness", self.softness, above=0.0)
         if not self.adapt_step_size and self.target_accept != type(self).target_accept:
