@@ -72,6 +72,8 @@ class Conditions(Lanes):
 
     def _if(self, node: n.If, frame: Frame) -> Flow | None:
         condition = self.condition(node.condition, frame)
+        if not condition.traced and self.both_branches(node, condition, frame):
+            return None
         if condition.laned and not condition.traced:
             holds, flow = np.asarray(condition.array, dtype=bool), None
             for branch, chosen in ((node.then, holds), (node.otherwise, ~holds)):
@@ -84,6 +86,10 @@ class Conditions(Lanes):
             return self._if_on_parameters(node, condition, frame)
         taken = node.then if condition.array else node.otherwise
         return None if taken is None else self._run[type(taken)](taken, frame)
+
+    def both_branches(self, node: n.If, condition: Value, frame: Frame) -> bool:
+        """Run both branches, if a condition on data is such; returns whether it was."""
+        return False
 
     def _if_on_parameters(self, node: n.If, condition: Value, frame: Frame) -> Flow | None:
         branches = [
@@ -145,4 +151,4 @@ class Conditions(Lanes):
         lane = np.searchsorted(numbers, np.arange(1, value.shape[axis] + 1))
         rows = condition.array[np.minimum(lane, len(numbers) - 1)]
         rows = rows.reshape(-1, *(1,) * (value.rank - axis - 1))
-        return Value("int", np.broadcast_to(rows, value.shape), True)
+        return Value("int", np.broadcast_to(rows, value.shape), condition.traced)

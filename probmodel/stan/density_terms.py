@@ -10,7 +10,7 @@ import numpy as np
 from probmodel.errors import nearest
 from probmodel.stan.library.density_names import LAPLACE, no_laplace, split_density_name
 from probmodel.stan.library.stan_densities import DENSITIES
-from probmodel.stan.operators import BY_ELEMENT, CHOOSE, Frame
+from probmodel.stan.operators import BY_ELEMENT, CHOOSE, Frame, in_part
 from probmodel.stan.recording import RecordedDensity
 from probmodel.stan.stan_values import Value, integer, real
 from probmodel.stan.syntax import nodes as n
@@ -150,7 +150,10 @@ class DensityTerms(Variables):
         else:
             self.graph.statement_order += 1
             term = term._replace(statement_order=self.graph.statement_order)
-        self.terms.append(term)
+        if self.counted is None:
+            self.terms.append(term)
+        elif np.any(self.counted.array):
+            self.terms.append(_where(term, np.asarray(self.counted.array, dtype=bool)))
 
     def _target(self, node: n.Target, frame: Frame) -> None:
         self._add(node.value, frame, node)
@@ -206,3 +209,19 @@ class DensityTerms(Variables):
             else:
                 others.append((sign, element))
         return [], []
+
+
+def _where(term: Term | Increment, counted: Any) -> Term | Increment:
+    """Return a term in those lanes alone in which it counts."""
+    if not np.ndim(counted):
+        return term
+
+    def part(value: Any) -> Any:
+        return in_part(value, counted)
+
+    order = np.asarray(term.statement_order)
+    own = {"statement_order": order[counted] if order.ndim else term.statement_order}
+    if isinstance(term, Term):
+        own |= {"args": tuple(map(part, term.args))}
+        own |= {"lower": part(term.lower), "upper": part(term.upper)}
+    return term._replace(value=part(term.value), guard=part(term.guard), **own)

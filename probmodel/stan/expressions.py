@@ -291,6 +291,9 @@ class Expressions(Recording):
 
     def _ternary(self, node: n.Ternary, frame: Frame) -> Any:
         condition = self.condition(node.condition, frame)
+        both = None if condition.traced else self.both_cases(node, condition, frame)
+        if both is not None:
+            return both
         if condition.known:
             return self._case(node, bool(condition.array), frame)
         if not condition.traced:
@@ -301,6 +304,10 @@ class Expressions(Recording):
             otherwise = self.value(node.otherwise, frame)
         with self.at(node):
             return self.choose(condition, then, otherwise, node)
+
+    def both_cases(self, node: n.Ternary, condition: Value, frame: Frame) -> Any:
+        """Return a choice of both values, if a condition on data is such; None if not."""
+        return None
 
     def _case(self, node: n.Ternary, holds: bool, frame: Frame) -> Any:
         """Return one of both values, as real if the other one is, which is not computed."""

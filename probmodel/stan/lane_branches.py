@@ -45,9 +45,10 @@ class Lanes(DensityTerms):
     @contextmanager
     def in_lanes(self, chosen: Array) -> Iterator[None]:
         """Run what is inside in some of the lanes alone."""
-        before, order = (self.lanes, self.guards), self.graph.statement_order
+        before, order = (self.lanes, self.guards, self.counted), self.graph.statement_order
         self.lanes = int(np.sum(chosen))
-        self.guards = [g.like(g.array[chosen]) if g.laned else g for g in self.guards]
+        self.guards = [in_part(g, chosen) for g in self.guards]
+        self.counted = in_part(self.counted, chosen)
         if self._side_by_side:
             self.graph.statement_order = order[chosen]
         try:
@@ -59,7 +60,7 @@ class Lanes(DensityTerms):
                 error.lanes = kinds
             raise
         finally:
-            self.lanes, self.guards = before
+            self.lanes, self.guards, self.counted = before
             self.graph.statement_order = order
 
     def in_some(

@@ -17,7 +17,7 @@ import numpy as np
 
 from probmodel.errors import ProbmodelError
 from probmodel.stan.complaints import Sources
-from probmodel.stan.conditions import Conditions
+from probmodel.stan.data_branches import DataBranches
 from probmodel.stan.density_terms import Increment, Term
 from probmodel.stan.indexing import LanesDifferError, known_parts, select
 from probmodel.stan.lane_branches import Flow
@@ -51,7 +51,7 @@ class Round(NamedTuple):
     chosen: Array | None = None
 
 
-class Loops(Conditions):
+class Loops(DataBranches):
     """Loops over numbers, containers, and while a condition holds."""
 
     def __init__(self, sources: Sources) -> None:
@@ -71,12 +71,14 @@ class Loops(Conditions):
         lower = self._end(node.lower, frame, "the start of a loop")
         upper = self._end(node.upper, frame, "the end of a loop")
         if np.ndim(lower) or np.ndim(upper):
-            return self._loop(node, _ragged(*np.broadcast_arrays(lower, upper)), frame)
+            with self.recurrence(node, lower, upper):
+                return self._loop(node, _ragged(*np.broadcast_arrays(lower, upper)), frame)
         fewest = max(2, _FEWEST_LANES // 8) if has_recurrence(node) else _FEWEST_LANES
         many = upper - lower + 1 >= fewest and self.lanes is None
         if many and node.name not in frame and self._side(node, np.arange(lower, upper + 1), frame):
             return None
-        return self._loop(node, (Round(integer(i)) for i in range(lower, upper + 1)), frame)
+        with self.recurrence(node, lower, upper):
+            return self._loop(node, (Round(integer(i)) for i in range(lower, upper + 1)), frame)
 
     def _end(self, node: n.Expression, frame: Frame, what: str) -> Any:
         """Return where a loop starts or ends: one number, or an array where lanes differ."""

@@ -40,6 +40,8 @@ MULTIPLY = Operation("multiply", lambda a, b: a * b)
 DIVIDE = Operation("divide", lambda a, b: np.divide(a, b))
 NEGATE = Operation("negative", lambda a: -a)
 CHOOSE = Operation("where", lambda c, a, b: np.where(c, a, b))
+# The same where data alone decide: conditions are numbers then, and no truth values of symbols.
+CHOOSE_BY_DATA = Operation("where", lambda c, a, b: np.where(c, a, b))
 NOT = Operation("not", lambda a: np.logical_not(a))
 AND = Operation("and", lambda a, b: np.logical_and(a, b))
 OR = Operation("or", lambda a, b: np.logical_or(a, b))

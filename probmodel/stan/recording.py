@@ -10,8 +10,9 @@ import numpy as np
 
 from probmodel.errors import DataError, ModelError, ProbmodelError
 from probmodel.stan.complaints import Sources, complaint, placed
+from probmodel.stan.harmless_operands import FINITE, HARMLESS, harmless
 from probmodel.stan.indexing import LanesDifferError, MisfitError, OperationError, SizeError
-from probmodel.stan.operators import AND, AS_NUMBER, CHOOSE, SAFE, as_complex
+from probmodel.stan.operators import AND, AS_NUMBER, CHOOSE, CHOOSE_BY_DATA, SAFE, as_complex
 from probmodel.stan.stan_values import Tuple, Value, is_complex_type, kind_of, real
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.traced_graph import Graph, Keywords, Operation, Step
@@ -44,6 +45,8 @@ class Recording:
     ----------
     graph : where operations are recorded
     guards : conditions on parameters that hold where what is evaluated counts, the last one of all
+    counted : where data let the branch count that is run, a number or one for each lane; None
+        for everywhere
     densities : log densities that functions were asked for, by the numbers of their elements
     """
 
@@ -55,6 +58,7 @@ class Recording:
         self.sources = sources
         self.graph = Graph()
         self.guards: list[Value] = []
+        self.counted: Value | None = None
         self.densities: dict[int, RecordedDensity] = {}
 
     def fail(
@@ -103,7 +107,32 @@ class Recording:
         if self.guards and operation.name in SAFE and any(v.traced for v in values):
             safe = real(SAFE[operation.name])
             values = [self._guarded(v, safe) if v.traced else v for v in values]
+        if self.counted is not None and any(v.traced for v in values):
+            values = self._where_it_counts(operation, self.counted, values)
         return self.graph.apply(operation, values, kind, keywords, node)
+
+    def _where_it_counts(
+        self, operation: Operation, counted: Value, values: Sequence[Value]
+    ) -> list[Value]:
+        """Return operands with harmless ones where data say that a result does not count.
+
+        Raises a `LanesDifferError` if the operation is none of which these are known.
+        """
+        safe, found = HARMLESS.get(operation.name), []
+        if safe is None and operation.name not in FINITE:
+            raise LanesDifferError
+        for value in values:
+            if not value.traced:
+                found.append(harmless(value, counted, safe is not None))
+                continue
+            elements = np.asarray(value.array)
+            if not np.isfinite(self.graph.numbers(elements[elements < 0])).all():
+                raise LanesDifferError
+            if safe is not None:
+                operands = [counted, value, real(safe)]
+                value = self.graph.apply(CHOOSE_BY_DATA, operands, value.kind)
+            found.append(value)
+        return found
 
     def _guarded(self, value: Value, safe: Value) -> Value:
         guard = self.guards[-1]
@@ -155,6 +184,19 @@ class Recording:
             yield
         finally:
             self.guards.pop()
+
+    @contextmanager
+    def counting(self, holds: Value) -> Iterator[None]:
+        """Evaluate what is inside as what counts where a condition on data holds."""
+        before = self.counted
+        if before is not None:
+            both = np.logical_and(before.array, holds.array)[()]
+            holds = Value("int", both, laned=before.laned or holds.laned)
+        self.counted = holds
+        try:
+            yield
+        finally:
+            self.counted = before
 
     def choose(self, condition: Value, then: Any, otherwise: Any, node: n.Node) -> Any:
         """Return one value where a condition holds, and another where not."""

@@ -70,10 +70,12 @@ def own_axes(loop: n.For) -> dict[str, int] | None:
 @lru_cache(maxsize=4096)
 def has_recurrence(loop: n.For) -> bool:
     """Whether a loop inside needs, in an iteration, what earlier ones left in a variable."""
-    return any(isinstance(p, n.For) and _carries(p) for p in parts(loop.body))
+    return any(isinstance(p, n.For) and carries(p) for p in parts(loop.body))
 
 
-def _carries(loop: n.For) -> bool:
+@lru_cache(maxsize=4096)
+def carries(loop: n.For) -> bool:
+    """Whether iterations of a loop need what earlier ones left in a variable."""
     axes = own_axes(loop)
     if axes is None:
         return False

@@ -50,7 +50,8 @@ class HigherOrder(Transforms):
         name = node.name.removesuffix("_tol")
         if name in self.functions or node.name in self.functions:
             return None
-        if self._side_by_side and self.lanes is not None and name in _ONE_BY_ONE:
+        by_lane = (self._side_by_side and self.lanes is not None) or self.counted is not None
+        if by_lane and name in _ONE_BY_ONE:
             raise LanesDifferError
         if name in ODES:
             return self._ode

@@ -10,11 +10,12 @@ import numpy as np
 from probmodel.stan.element_uses import replaced
 from probmodel.stan.held_elements import HELD, NOW, Choice, Held, IrregularError
 from probmodel.stan.loop_iterations import Iterations, Lags
-from probmodel.stan.operators import AND, CHOOSE, COMPARISONS, NOT, OR
+from probmodel.stan.operators import AND, CHOOSE, CHOOSE_BY_DATA, COMPARISONS, NOT, OR
 from probmodel.stan.syntax.nodes import Node
 from probmodel.stan.traced_graph import Graph, Step
 from probmodel.types import Array
 
+_CHOICES = (CHOOSE, CHOOSE_BY_DATA)
 _Origin = tuple[str, int]  # where an operand comes from: which leaf, and where in it
 
 
@@ -87,7 +88,7 @@ class StepWriter:
         for k, operand in enumerate(step.operands):
             size = int(np.size(operand))
             part = flat[start : start + size]
-            if step.operation in (NOT, AND, OR) or (step.operation is CHOOSE and k == 0):
+            if step.operation in (NOT, AND, OR) or (step.operation in _CHOICES and k == 0):
                 own = [what != NOW for what, _ in plan[start : start + size]]
                 part[own] = [self._truth(e, step.place) for e in part[own].tolist()]
             operands.append(part.reshape(np.shape(operand)) if np.ndim(operand) else int(part[0]))

@@ -2,6 +2,7 @@
 
 import assignments  # noqa: F401
 import branches  # noqa: F401
+import branching_recurrences  # noqa: F401
 import composites  # noqa: F401
 import declarations  # noqa: F401
 import independent_loops  # noqa: F401
