@@ -30,8 +30,8 @@ from probmodel.stan.merging import (
 )
 from probmodel.stan.operators import CHOOSE
 from probmodel.stan.ranges import ALL, KINDS, Range
+from probmodel.stan.solver_calls import HigherOrder
 from probmodel.stan.stan_values import Value, real
-from probmodel.stan.statements import Interpreter
 from probmodel.stan.syntax import nodes as n
 from probmodel.types import Array
 
@@ -92,7 +92,7 @@ class Assembly:
 
     def __init__(
         self,
-        run: Interpreter,
+        run: HigherOrder,
         leaves: Sequence[Leaf],
         transformed: dict[str, Value],
         places: dict[str, n.Declare],
@@ -282,6 +282,8 @@ class Assembly:
             return self.declarations[name]
         if name in self._pending:
             raise CycleError
+        if name in self._run.targets:
+            self._run.no_target(name)
         leaf, prior = self._leaves[name], None
         found = self._priors.get(name)
         self._pending.add(name)
@@ -344,7 +346,7 @@ class Assembly:
         self._declare(self._name_at(found.node), declared, found.node)
 
 
-def _joined(parts: Sequence[Merged], run: Interpreter) -> Merged | None:
+def _joined(parts: Sequence[Merged], run: HigherOrder) -> Merged | None:
     """Join distributions of one family and of one size of vectors, or return None."""
     first = parts[0]
     alike = all(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from probmodel.functions.quadrature import points_between
 from probmodel.numerics.solvers.newton_iteration import find_roots
 from probmodel.numerics.solvers.runge_kutta import Tolerances, solve
 from probmodel.numerics.solvers.tableau import METHODS
+from probmodel.stan.complaints import Sources
 from probmodel.stan.indexing import LanesDifferError, select
 from probmodel.stan.library.density_names import LAPLACE, no_laplace
 from probmodel.stan.lowering import Lowering
@@ -43,7 +44,16 @@ def takes_function(name: str) -> bool:
 
 
 class HigherOrder(Transforms):
-    """Runs programs, with the functions that take functions."""
+    """Runs programs, with the functions that take functions.
+
+    Attributes
+    ----------
+    targets : calls of ``target()``, by the name of what stands for its value
+    """
+
+    def __init__(self, functions: Sequence[n.Function], sources: Sources) -> None:
+        super().__init__(functions, sources)
+        self.targets: dict[str, n.Call] = {}
 
     def special(self, node: n.Call) -> Callable[[n.Call, Frame], Any] | None:
         """Return what evaluates a call that is given a function."""
@@ -68,8 +78,15 @@ class HigherOrder(Transforms):
             self.fail(no_laplace(node.name), node)
         return others.get(name) or super().special(node)
 
-    def _current_target(self, node: n.Call, frame: Frame) -> Any:
-        self.fail("the value of target() is not known before there are draws.", node)
+    def _current_target(self, node: n.Call, frame: Frame) -> Value:
+        """Return an element that stands for the value: an error, once something needs it."""
+        name = f"target() {len(self.targets)}"
+        self.targets[name] = node
+        return Value("real", self.graph.leaf(name, (), node), True)
+
+    def no_target(self, name: str) -> NoReturn:
+        """Raise an error for a value of ``target()`` that something needs."""
+        self.fail("the value of target() is not known before there are draws.", self.targets[name])
 
     def _function(self, node: n.Call) -> str:
         """Return the name of the function that a call is given first."""

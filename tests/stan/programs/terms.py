@@ -136,3 +136,30 @@ def distributions_of_the_programs_own_are_truncated(v):
     total -= 3 * (tries.logsf(0) + tries.logcdf(6) + np.log(tries.cdf(6) - tries.cdf(0)))
     total += 2 * wait.logpdf(v.x) - np.log(wait.cdf(5) - wait.cdf(1)) - wait.logsf(v.p)
     return total
+
+
+@stan(
+    """
+    functions {
+      real add_lp(vector y, real mu, real s) {
+        if (s < 0) return target();
+        y ~ normal(mu, s);
+        target += -square(mu);
+        return target();
+      }
+      real first_lp(real x) { real before = target(); x ~ normal(0, 2); return target() - before; }
+    }
+    data { int N; vector[N] y; }
+    parameters { real mu; real<lower=0> s; }
+    model {
+      real dummy = add_lp(y, mu, s);
+      dummy = first_lp(mu);
+      for (n in 1:2) dummy += add_lp(y[n:N], mu, s + n);
+      s ~ exponential(1);
+    }
+    """,
+    N=3, y=[0.3, -1.0, 0.5],
+)  # fmt: skip
+def values_of_target_that_nothing_needs(v):
+    total = normal(v.mu, 0, 2) - v.s - 3 * v.mu**2
+    return total + sum(normal(v.y[max(n - 1, 0) :], v.mu, v.s + n).sum() for n in range(3))

@@ -82,7 +82,10 @@ STATEMENTS = {
     "a number for a vector": ("b ~ multi_normal(0, identity_matrix(3));", "must be a vector"),
     "a discrete distribution of a parameter": ("a ~ poisson(3);", "must come from data"),
     "a real value of a discrete distribution": ("y ~ poisson(3);", "whole|int"),
-    "the value of target": ("if (target() > 0) a ~ normal(0, 1);", "target"),
+    "the value of target": (
+        "if (target() > 0) a ~ normal(0, 1);", r"the value of target\(\) is not known before"
+    ),
+    "the value of target in a sum": ("target += 2 * target();", "target.. is not known"),
     "an endless loop": ("while (1) { }", "endless"),
     "a loop that never ends": ("int i = 0; while (i < 1) { i = 0; }", "endless"),
     "a condition that is a vector": ("if (b) a ~ normal(0, 1);", "one number; got a vector"),
