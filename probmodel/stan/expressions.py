@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ from probmodel.stan.side_by_side import mentioned
 from probmodel.stan.stan_values import Tuple, Value, integer, share, type_text
 from probmodel.stan.syntax import nodes as n
 from probmodel.stan.whole_expressions import is_whole
+
+_MOST_CHOICES = 20  # elements among which parameters decide
 
 
 class Expressions(Recording):
@@ -149,7 +151,29 @@ class Expressions(Recording):
         if not isinstance(value, Value):
             self.misfit(f"a {type_text(value)} has no elements to index.", node)
         with self.at(node):
-            return known_parts(select(value, indices), self.graph)
+            return known_parts(self._selected(value, indices, node), self.graph)
+
+    def _selected(self, value: Value, indices: Sequence[Value | Between], node: n.Index) -> Value:
+        """Return elements; where parameters decide an index, one of few, a choice of these.
+
+        An index out of range, which Stan rejects, makes NaN.
+        """
+        axes = [i for i, index in enumerate(indices) if _is_decided(index)]
+        size = value.shape[axes[0]] if axes and axes[0] < value.rank else 0
+        if not 0 < size <= _MOST_CHOICES:
+            return select(value, indices)
+        own, places = list(indices), [integer(i + 1) for i in range(size)]
+        index = own[axes[0]]
+        assert isinstance(index, Value)
+        own[axes[0]] = places[0]
+        first = self._selected(value, own, node)
+        found = Value(first.kind, np.full(first.shape, np.nan)[()])
+        for place in places:
+            own[axes[0]] = place
+            one = self.complete(self._selected(value, own, node))
+            holds = self.apply(COMPARISONS["=="], [index, place], "int", node)
+            found = self.choose(holds, one, found, node)
+        return found
 
     def _element_of_list(self, values: list[Any], indices: Any, node: n.Index) -> Any:
         found: Any = values
@@ -351,3 +375,8 @@ class Expressions(Recording):
 
     def _tuple(self, node: n.TupleOf, frame: Frame) -> Tuple:
         return Tuple([self.evaluate(item, frame) for item in node.items])
+
+
+def _is_decided(index: Value | Between) -> bool:
+    """Whether an index is a whole number that parameters decide."""
+    return isinstance(index, Value) and index.traced and index.kind == "int" and not index.rank

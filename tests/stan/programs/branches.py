@@ -275,3 +275,32 @@ def leaving_loops_where_parameters_say(v):
     total = normal(a) + normal(v.v).sum() - np.exp(a) - grade
     found = {"above": above, "grade": grade, "root": np.exp(a / 2), "skipped": skipped}
     return total, {**found, "counted": counted, "reached": reached}
+
+
+@stan(
+    """
+    data { int N; vector[N] x; vector[N] y; }
+    parameters { real a; vector[2] mu; array[3] vector[2] each; matrix[2, 3] table; }
+    model {
+      int above = a > 0;
+      a ~ normal(0, 1); mu ~ normal(0, 1); to_vector(table) ~ normal(0, 1);
+      for (j in 1:3) each[j] ~ normal(0, 1);
+      for (n in 1:N) {
+        int k = 1 + (x[n] > a);
+        int m = 2;
+        if (x[n] > a + 0.5) m = 3; else if (x[n] < a - 0.5) m = 1;
+        y[n] ~ normal(mu[k] + each[m][k] * table[k, m], 1);
+      }
+      target += 0.1 * sum(table[1 + above]) + each[1 + 2 * above, 2];
+    }
+    """,
+    *({"N": n, "x": below(3, n) / 2 - 0.5, "y": noise(n, seed=1)} for n in (3, 20)),
+)  # fmt: skip
+def elements_that_parameters_decide(v):
+    total = normal(v.a) + normal(v.mu).sum() + normal(v.each).sum() + normal(v.table).sum()
+    for x, y in zip(v.x, v.y, strict=True):
+        k = int(x > v.a)
+        m = 2 if x > v.a + 0.5 else 0 if x < v.a - 0.5 else 1
+        total += normal(y, v.mu[k] + v.each[m, k] * v.table[k, m])
+    above = int(v.a > 0)
+    return total + 0.1 * v.table[above].sum() + v.each[2 * above, 1]

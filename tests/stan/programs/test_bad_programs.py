@@ -69,7 +69,12 @@ STATEMENTS = {
     "a negative size": ("vector[N - 5] x;", "size must be 0 or above"),
     "a size of a parameter": ("vector[size({a, a}) * (a > 0)] x;", "must come from data"),
     "a real size": ("vector[2.5] x;", "whole number"),
-    "an index of a parameter": ("int i = a > 0; target += b[i + 1];", "must come from data"),
+    "an assigned index of a parameter": (
+        "int i = a > 0; vector[2] c; c[i + 1] = a;", "must come from data"
+    ),
+    "an index of many elements": (
+        "int i = a > 0; target += rep_vector(a, 21)[i + 1];", "must come from data"
+    ),
     "a bound of a loop": ("int n = a > 0; for (i in 1:n) target += i;", "must come from data"),
     "a condition of a loop": ("while (a > 0) target += 1;", "must come from data"),
     "a real bound of a loop": ("for (i in 1:2.5) target += i;", "whole number"),
