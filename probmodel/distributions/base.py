@@ -290,6 +290,9 @@ class Distribution(Located, NoValue):
         """Log probability of values above ``x``: batch shape."""
         raise self._without(_CDF)
 
+    def log_mass_between(self, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+        """Log probability above ``low``, up to a larger ``high``; None if there is no formula."""
+
     @property
     def has_cdf(self) -> bool:
         """Whether `log_cdf` and `log_ccdf` are there, so that it can be truncated or censored."""

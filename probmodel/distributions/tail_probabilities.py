@@ -14,6 +14,8 @@ from probmodel.numerics.special import log1m_exp, logsumexp, where
 
 Sides = tuple[Thunk, Thunk]
 
+_FEW = 24  # counts, whose probabilities cost about as much as four distribution functions
+
 
 class AboveZero(Distribution):
     """Distribution of numbers from zero to an end, with one formula for each side of a number."""
@@ -64,16 +66,56 @@ def log_between(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
     # In the place of infinity, and of an empty range, are points where slopes are finite.
     high = where(no_high, where(no_low, 0.0, low + 1.0), high) if np.any(no_high) else high
     low = where(no_low | ~some, high - 1.0, low)
+    mass = dist.log_mass_between(xp, low, high, *params)
+    if mass is None:
+        mass = _log_difference(xp, dist, low, high, *params)
+    if np.any(no_low):
+        mass = where(no_low, dist.log_cdf(xp, high, *params), mass)
+    if np.any(no_high):
+        above = dist.log_ccdf(xp, low, *params)
+        mass = where(no_high, where(no_low, 0.0, above), mass)
+    return where_inside(some, mass)
+
+
+def _log_difference(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
+    """Log of the difference of two probabilities, in the tail where both are small."""
     up_to, above = dist.log_cdf(xp, high, *params), dist.log_ccdf(xp, low, *params)
     right = above < up_to
     large = where(right, above, up_to)
     small = where(right, dist.log_ccdf(xp, high, *params), dist.log_cdf(xp, low, *params))
-    mass = large + xp.log(-xp.expm1(small - large))
-    if np.any(no_low):
-        mass = where(no_low, up_to, mass)
-    if np.any(no_high):
-        mass = where(no_high, where(no_low, 0.0, above), mass)
-    return where_inside(some, mass)
+    # Where nothing is below both ends, as of counts below zero, both are minus infinity.
+    gap = where(large > -np.inf, small - large, -1.0)
+    return large + xp.log(-xp.expm1(gap))
+
+
+def in_lower_tail(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
+    """Log probability between two ends, of a family that is symmetric about its ``loc``.
+
+    An interval that is more above it than below has the probability of its mirror image.
+    """
+    loc = params[list(dist.parameters).index("loc")]
+    above = low + high > loc + loc
+    low, high = where(above, loc + (loc - high), low), where(above, loc + (loc - low), high)
+    up_to = dist.log_cdf(xp, high, *params)
+    return up_to + xp.log(-xp.expm1(dist.log_cdf(xp, low, *params) - up_to))
+
+
+def log_sum_of_few(xp: Any, dist: Any, low: Any, high: Any, *params: Any) -> Any:
+    """Log probability of counts above ``low``, up to ``high``, if these are known to be few.
+
+    Otherwise it is None. Few probabilities cost less than distribution functions, and do not
+    cancel.
+    """
+    if not all(isinstance(end, int | float | np.number | np.ndarray) for end in (low, high)):
+        return None
+    low, high = np.maximum(np.floor(low), -1.0), np.floor(high)
+    most = np.max(high - low, initial=0.0)
+    if not most <= _FEW:
+        return None
+    counts = np.expand_dims(low, -1) + np.arange(1.0, most + 1.0)
+    inside = np.maximum(counts, 0.0)  # an interval that ends below zero has no counts
+    terms = dist.log_density(xp, inside, *(xp.expand_dims(p, -1) for p in params))
+    return _log_sum(terms, counts <= np.expand_dims(high, -1))
 
 
 def is_endless(bound: Any, infinity: float) -> Any:

@@ -63,9 +63,13 @@ def log_likelihood(
     Warns
     -----
     SamplingWarning
-        If a Stan program gives some elements of data a distribution and counts others elsewhere.
+        If a Stan program gives some elements of data a distribution and counts others elsewhere;
+        or if, by default, an observed quantity of which every value has missing elements is left
+        out.
     """
     names = likelihood_names(binding_of(model), var_names)
+    if var_names is None:
+        names = _with_scores(binding_of(model), names)
     scored = _scored(model, Fit(fit), names, executor)
     warn_of_parts(model, names)
     return scored
@@ -180,7 +184,8 @@ def loo(model: Model, fit: Any, **options: Any) -> Any:
     varying = _varying(values, wanted)
     if varying is not values:
         fit = Fit(fit).extended(log_likelihood=varying.to_dataset(name=wanted))
-    return import_arviz().loo(fit, **{**options, "var_name": wanted})
+    with np.errstate(over="ignore"):  # of weights in arviz, one over what overflows: they are zero
+        return import_arviz().loo(fit, **{**options, "var_name": wanted})
 
 
 def _has_scores(model: Model, known: Fit, name: str) -> bool:
@@ -306,10 +311,33 @@ def _distribution(declaration: Declaration) -> Distribution | None:
     return declaration.prior
 
 
-def _complete(binding: Binding, name: str, batch: int) -> Array:
+def _with_scores(binding: Binding, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out quantities of which no value is complete, with a warning, if there are others."""
+    none = [
+        name
+        for name in names
+        if name in binding.imputed and not _kept(binding, name, _batch(binding, name)).any()
+    ]
+    if not none or len(none) == len(names):
+        return names
+    warnings.warn(
+        f"log_likelihood leaves out {', '.join(none)}: every value there has missing elements, so "
+        "that none has a likelihood of its own.",
+        SamplingWarning,
+        stacklevel=3,
+    )
+    return tuple(name for name in names if name not in none)
+
+
+def _kept(binding: Binding, name: str, batch: int) -> Array:
     """Tell which values of an observed quantity have no imputed element: batch shape."""
     missing = binding.imputed[name].missing
-    kept = ~missing.any(axis=tuple(range(batch, missing.ndim)))
+    return np.asarray(~missing.any(axis=tuple(range(batch, missing.ndim))))
+
+
+def _complete(binding: Binding, name: str, batch: int) -> Array:
+    """As `_kept`; raise a `DataError` if there are none."""
+    kept = _kept(binding, name, batch)
     if not kept.any():
         declaration = binding.declarations[name]
         raise declaration.data_error(
@@ -317,7 +345,7 @@ def _complete(binding: Binding, name: str, batch: int) -> Array:
             "of its own. Leave it out (var_names=).",
             name=name,
         )
-    return np.asarray(kept)
+    return kept
 
 
 def _elements(forward: Forward, declaration: Declaration, distribution: Distribution | None) -> Any:

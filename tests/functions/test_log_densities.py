@@ -196,6 +196,69 @@ def test_log_between_is_accurate_in_both_tails_and_takes_infinity():
     np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
 
 
+STANDARD = {
+    d.Normal: "norm", d.Laplace: "laplace", d.Cauchy: "cauchy", d.Logistic: "logistic",
+    d.StudentT: "t",
+}  # fmt: skip
+COUNTS = {
+    "Poisson": (d.Poisson(2.3), stats.poisson(2.3)),
+    "PoissonLog": (d.PoissonLog(np.log(2.3)), stats.poisson(2.3)),
+    "NegativeBinomial": (d.NegativeBinomial(2.0, 0.7), stats.nbinom(2.0, 0.7 / 1.7)),
+    "NegativeBinomial2": (d.NegativeBinomial2(3.0, 2.0), stats.nbinom(2.0, 0.4)),
+    "NegativeBinomial2Log": (d.NegativeBinomial2Log(np.log(3.0), 2.0), stats.nbinom(2.0, 0.4)),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_few_counts_are_added_up(name, monkeypatch):
+    counts, law = COUNTS[name]
+
+    def fail(*args):
+        raise AssertionError("a distribution function")
+
+    low, high = (
+        np.array([-4.0, -1.0, 2.0, 3.4, 50.0, -5.0]),
+        np.array([2.0, 0.0, 9.6, 4.4, 52.0, -2.0]),
+    )
+    for method in ("log_cdf", "log_ccdf"):
+        monkeypatch.setattr(type(counts), method, fail)
+    whole = np.floor(low), np.floor(high)
+    expected = [np.sum(law.pmf(np.arange(a + 1.0, b + 1.0))) for a, b in zip(*whole, strict=True)]
+    found = log_between(counts, low, high)
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-10)
+    monkeypatch.undo()
+    many = log_between(counts, np.append(low, 0.0), np.append(high, 60.0))
+    np.testing.assert_allclose(many[:-1], found, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [d.Normal, d.Laplace, d.Cauchy, d.Logistic, d.StudentT])
+def test_intervals_of_symmetric_families_take_one_side(kind, monkeypatch):
+    params = (3.0, 0.5, 1.5)[-len(kind.parameters) :]
+    low, high = np.array([-9.0, -1.0, 0.6, 7.0]), np.array([-8.0, 1.8, 0.7, 60.0])
+    member, law = kind(*params), getattr(stats, STANDARD[kind])(*params)
+    found = log_between(member, low, high)
+    right = low + high > 1.0
+    expected = np.where(right, law.sf(low) - law.sf(high), law.cdf(high) - law.cdf(low))
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-11)
+    monkeypatch.setattr(kind, "log_ccdf", None)  # is not called
+    np.testing.assert_array_equal(log_between(member, low, high), found)
+
+
+def test_intervals_of_few_counts_and_of_symmetric_families_in_a_model(assert_derivatives):
+    class Binned(Model):
+        last = data("subject")
+        first = data("subject")
+        rate = param(d.Gamma(2, 1))
+        scale = param(d.LogNormal(0, 1))
+        counts = potential(log_between(d.Poisson(rate), last, first))
+        values = potential(log_between(d.StudentT(4, rate, scale), last, first))
+
+    model = Binned(last=[-1.0, 2.0, 0.0], first=[0.0, 7.0, 3.0])
+    density = as_posterior(model)
+    assert_derivatives(model, 0.4 * np.random.default_rng(1).standard_normal((4, density.dim)))
+    assert density.calls_back == ()
+
+
 def test_intervals_in_a_model(assert_derivatives):
     class Visits(Model):
         last = data("subject", lower=0)

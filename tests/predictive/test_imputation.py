@@ -37,7 +37,7 @@ from probmodel.distributions import (
     Poisson,
     Uniform,
 )
-from probmodel.errors import DataError, ModelError
+from probmodel.errors import DataError, ModelError, SamplingWarning
 from probmodel.results.arviz_object import group
 
 RNG = np.random.default_rng(2)
@@ -182,6 +182,20 @@ def test_series_with_gaps():
         log_likelihood(model, fit)
     with pytest.raises(DataError, match="one log density for all of its values together"):
         loo(model, fit)
+
+
+def test_scores_beside_a_quantity_without_complete_values(make_fit):
+    class Both(Model):
+        mu = param(Normal(0.0, 1.0))
+        y = observed(MvNormal(np.zeros(2), np.eye(2)), dims=("day", "axis"), missing="impute")
+        z = observed(Normal(mu, 1.0), dims="day")
+
+    model = Both(y=[[1.0, np.nan], [np.nan, 2.0]], z=[0.5, 1.0])
+    fit = make_fit(mu=np.zeros((2, 5)))
+    with pytest.warns(SamplingWarning, match="log_likelihood leaves out y: every value") as caught:
+        scored = log_likelihood(model, fit)
+    assert caught[0].filename == __file__
+    assert list(scored.log_likelihood) == ["z"]
 
 
 def regression_fit(make_fit):

@@ -10,6 +10,7 @@ from probmodel.constraints import IntegerInterval
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.base import Distribution
 from probmodel.distributions.domain import is_integer
+from probmodel.distributions.tail_probabilities import log_sum_of_few
 from probmodel.numerics.special import gammaln
 from probmodel.numerics.special.count_functions import log_ways_base
 from probmodel.numerics.special.rising import log_ways
@@ -52,6 +53,10 @@ class PoissonFamily(Distribution):
         value = np.asarray(value, dtype=float)
         counts = is_integer(value) & (value >= 0)
         return np.where(counts, -gammaln(np.where(counts, value, 0.0) + 1.0), -np.inf)
+
+    def log_mass_between(self, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+        """Log probability of few known counts, by a sum; None for many."""
+        return log_sum_of_few(xp, self, low, high, *params)
 
 
 class NegativeBinomialFamily(PoissonFamily):

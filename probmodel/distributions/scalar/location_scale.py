@@ -9,6 +9,7 @@ import numpy as np
 from probmodel.constraints import NonNegative, Positive, Real
 from probmodel.distributions.base import Distribution, InformationMatrix, Parameter
 from probmodel.distributions.domain import where_inside
+from probmodel.distributions.tail_probabilities import in_lower_tail
 from probmodel.types import Array
 
 LOG_2 = float(np.log(2.0))
@@ -42,6 +43,10 @@ class LocationScale(Distribution):
         """Log density: batch shape."""
         loc, scale = params
         return self.log_standard(xp, (value - loc) / scale) - xp.log(scale)
+
+    def log_mass_between(self, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+        """Log probability between two ends, in the lower tail, of a symmetric family; or None."""
+        return in_lower_tail(xp, self, low, high, *params) if self.symmetric else None
 
     def information_matrix(self, *params: Array) -> InformationMatrix:
         """Information on location and scale, which are orthogonal by symmetry."""

@@ -10,6 +10,7 @@ import numpy as np
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.scalar.location_scale import LocationScale
 from probmodel.numerics.special import log_expit
+from probmodel.numerics.special.cutpoints import log_expit_interval
 from probmodel.types import Array
 
 
@@ -50,6 +51,11 @@ class Logistic(LocationScale):
         """Log probability of values above ``x``."""
         loc, scale = params
         return log_expit((loc - x) / scale)
+
+    def log_mass_between(self, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+        """Log probability of values between two ends."""
+        loc, scale = params
+        return log_expit_interval((low - loc) / scale, (high - loc) / scale)
 
 
 def _formula(xp: Any, z: Any) -> Any:

@@ -13,6 +13,7 @@ from probmodel.distributions.base import Distribution, InformationMatrix, Parame
 from probmodel.distributions.closed_form import closed_form
 from probmodel.distributions.domain import where_valid
 from probmodel.distributions.scalar.location_scale import LOG_2, conditional
+from probmodel.distributions.tail_probabilities import in_lower_tail
 from probmodel.numerics.special import inverse_expm1, log1m_exp, trigamma, where
 from probmodel.numerics.special.incomplete_beta import beta_hazard, log_betainc, log_betainc_slope
 from probmodel.numerics.special.rising import log_ratio_gap, log_rising, rising_excess
@@ -80,6 +81,10 @@ class StudentT(Distribution):
         """Log probability of values above ``x``."""
         df, loc, scale = params
         return _log_cdf(-x, df, -loc, scale)
+
+    def log_mass_between(self, xp: Any, low: Any, high: Any, *params: Any) -> Any:
+        """Log probability of values between two ends, in the lower tail."""
+        return in_lower_tail(xp, self, low, high, *params)
 
     def base(self) -> Distribution:
         """Return the member with location zero and unit scale."""

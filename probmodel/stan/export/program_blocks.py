@@ -75,8 +75,7 @@ class Assembly:
                 _WRITERS[type(declaration)](self, declaration)
             except NoSpellingError as error:
                 raise error.of(declaration) from error
-        if log_lik:
-            self._log_likelihoods()
+        self.without_log_lik = self._log_likelihoods() if log_lik else []
 
     @property
     def variables(self) -> set[str]:
@@ -292,24 +291,30 @@ class Assembly:
         total = np.sum(declaration.expression) if shape else declaration.expression
         self.model_block.add(f"target += {model.scalar(total)};")
 
-    def _log_likelihoods(self) -> None:
-        """Write the log density of each value of the observed quantities."""
+    def _log_likelihoods(self) -> list[Observed]:
+        """Write the log density of each value; returns quantities that have none, if others have.
+
+        Raises a `ModelError` if none has.
+        """
         declared_ones = self.binding.declarations.values()
-        observed = [d for d in declared_ones if isinstance(d, Observed)]
+        observed, without = [d for d in declared_ones if isinstance(d, Observed)], []
         for declaration in observed:
             stem = "log_lik" if len(observed) == 1 else f"log_lik_{declaration.name}"
             try:
                 self._log_likelihood(declaration, self.names.fresh(stem))
             except NoSpellingError as error:
-                kind = declaration.distribution.name
-                if kind not in density_rules.STATEMENTS:
+                if declaration.distribution.name not in density_rules.STATEMENTS:
                     raise error.of(declaration) from error
-                raise declaration.model_error(
-                    f"{declaration.title}: log_lik=True has nothing to write for {kind}, whose "
-                    "log density the program adds up from several statements, for all values "
-                    "together. Leave log_lik out.",
-                    name=declaration.name,
-                ) from error
+                without.append(declaration)
+        if without and len(without) == len(observed):
+            first, kind = without[0], without[0].distribution.name
+            raise first.model_error(
+                f"{first.title}: log_lik=True has nothing to write for {kind}, whose "
+                "log density the program adds up from several statements, for all values "
+                "together. Leave log_lik out.",
+                name=first.name,
+            )
+        return without
 
     def _log_likelihood(self, declaration: Observed, name: str) -> None:
         distribution = declaration.distribution

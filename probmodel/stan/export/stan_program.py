@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from probmodel.arguments import flag
-from probmodel.errors import ModelError
+from probmodel.errors import ModelError, SamplingWarning
 from probmodel.model import Model
+from probmodel.model.declarations import Observed
 from probmodel.stan.export.identifiers import called_functions
 from probmodel.stan.export.program_blocks import Assembly
 
@@ -69,6 +71,12 @@ def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
     DataError
         If an observed quantity was bound without data.
 
+    Warns
+    -----
+    SamplingWarning
+        If ``log_lik`` leaves out an observed quantity, such as a series, whose values have one log
+        density together. Where there is no other it is a ModelError.
+
     Notes
     -----
     Indices and categories count from 1 in the program and its data. What data decide and Stan
@@ -94,5 +102,18 @@ def to_stan(model: Any, *, log_lik: bool = False) -> StanProgram:
         code, data = assembly.program()
         clashes = called_functions(code) & assembly.variables
         if not clashes:
+            _warn_of(assembly.without_log_lik)
             return StanProgram(binding.name, code, data, assembly.called)
         taken |= clashes
+
+
+def _warn_of(without: list[Observed]) -> None:
+    """Warn of observed quantities without log densities, at the caller of `to_stan`."""
+    for declaration in without:
+        warnings.warn(
+            f"to_stan(log_lik=True) leaves out {declaration.title}: {declaration.distribution.name}"
+            " has one log density for all of its values together. Those of the other observed "
+            "quantities are in the program.",
+            SamplingWarning,
+            stacklevel=3,
+        )

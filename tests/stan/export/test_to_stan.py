@@ -9,6 +9,7 @@ from probmodel import (
     DataError,
     Model,
     ModelError,
+    SamplingWarning,
     data,
     deterministic,
     load_model,
@@ -133,6 +134,20 @@ def test_series_have_no_log_likelihood_of_each_value(series):
     assert "generated quantities" not in to_stan(model).code
     with pytest.raises(ModelError, match=rf"'y': log_lik=True has nothing .* {series.name}, whose"):
         to_stan(model, log_lik=True)
+
+
+def test_log_likelihoods_beside_a_series_are_written():
+    class Joint(Model):
+        level = param(d.Normal(0, 1))
+        path = observed(d.AR1(0.5, 1), dims="day")
+        count = observed(d.Poisson(np.exp(level)), dims="visit")
+
+    model = Joint(path=[1.0, 2.0, 3.0], count=[1, 0])
+    with pytest.warns(SamplingWarning, match="leaves out observed 'path': AR1 has") as caught:
+        code = to_stan(model, log_lik=True).code
+    assert caught[0].filename == __file__
+    assert "vector[n_visit] log_lik_count;" in code
+    assert "log_lik_path" not in code
 
 
 def test_what_the_density_does_not_need_comes_after_the_draws():
