@@ -16,6 +16,7 @@ from autograd.extend import primitive
 from probmodel.constraints import RowStochastic, Simplex
 from probmodel.distributions.compound.components import Components
 from probmodel.distributions.process import forward_algorithm as forward
+from probmodel.distributions.process.state_paths import most_likely_paths
 from probmodel.expressions import Expression, as_expression, call_error
 from probmodel.functions.recorded_calls import Checked, Formula, call
 from probmodel.numerics.special import logsumexp
@@ -181,21 +182,7 @@ def _most_likely_states(log_emissions: Any, initial: Any, transition: Any) -> Ar
     """Dynamic programming over time, for all series at once."""
     shapes = (np.shape(a) for a in (log_emissions, initial, transition))
     batch = forward.batch_of_series(*shapes)
-    length, states = np.shape(log_emissions)[-2:]
-    with np.errstate(divide="ignore"):
-        log_initial, log_transition = np.log(initial), np.log(transition)
-    best = log_initial + log_emissions[..., 0, :] + np.zeros((*batch, states))
-    came_from = np.zeros((*batch, length, states), dtype=np.int64)
-    for t in range(1, length):
-        paths = best[..., :, None] + log_transition
-        came_from[..., t, :] = paths.argmax(axis=-2)
-        best = paths.max(axis=-2) + log_emissions[..., t, :]
-    found = np.empty((*batch, length), dtype=np.int64)
-    found[..., -1] = best.argmax(axis=-1)
-    for t in reversed(range(1, length)):
-        last = found[..., t, None]
-        found[..., t - 1] = np.take_along_axis(came_from[..., t, :], last, axis=-1)[..., 0]
-    return found
+    return most_likely_paths(batch, log_emissions, initial, transition)
 
 
 def _of_one_matrix(log_emissions: Any, initial: Any, transition: Any) -> Any:

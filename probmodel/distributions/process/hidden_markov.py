@@ -14,6 +14,7 @@ from probmodel.distributions.compound.components import Components
 from probmodel.distributions.compound.wrapper import Compound
 from probmodel.distributions.domain import where_simplex
 from probmodel.distributions.process.forward_algorithm import hmm_log_likelihood
+from probmodel.distributions.process.state_paths import draw_chains
 from probmodel.expressions import caller_location, settle
 from probmodel.types import Array
 
@@ -116,12 +117,5 @@ class HiddenMarkov(Compound):
         *inner, initial, transition = params
         times = shape[: len(shape) - self.event_ndim + 1]
         count = np.shape(initial)[-1]
-        path = np.empty(times, dtype=np.int64)
-        uniform = rng.random(times)
-        rows = np.broadcast_to(initial, (*times[:-1], count))
-        matrix = np.broadcast_to(transition, (*times[:-1], count, count))
-        for t in range(times[-1]):
-            limits = np.cumsum(rows, axis=-1)[..., :-1]
-            path[..., t] = np.sum(uniform[..., t, None] >= limits, axis=-1)
-            rows = np.take_along_axis(matrix, path[..., t, None, None], axis=-2)[..., 0, :]
+        path = draw_chains(rng.random(times), initial, transition)
         return self.emission.sample(rng, shape, path, count, inner)
