@@ -12,7 +12,7 @@ import numpy as np
 from probmodel import distributions
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.call_arguments import Parameter as Parameter
-from probmodel.distributions.call_arguments import bind_arguments, check_numbers, signature_of
+from probmodel.distributions.call_arguments import bind_arguments, check_numbers, prepare_class
 from probmodel.distributions.no_value import NoValue
 from probmodel.errors import Located, ModelError
 from probmodel.expressions import Expression, caller_location, settle
@@ -74,8 +74,7 @@ class Distribution(Located, NoValue):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if hasattr(cls, "parameters"):  # what editors and `help` show
-            cls.__signature__ = signature_of(cls.__init__, cls.parameters)  # type: ignore[attr-defined]
+        prepare_class(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.location = caller_location()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from probmodel.constraints.base import Constraint
 from probmodel.distributions.other_names import parameters_here
-from probmodel.errors import ModelError
+from probmodel.errors import ModelError, alike
 from probmodel.expressions import Expression, call_error
 
 
@@ -103,6 +104,52 @@ def bind_arguments(
                 )
             bound[key] = spec.default
     return {key: bound[key] for key in parameters}
+
+
+def prepare_class(cls: Any) -> None:
+    """Give a class of distributions errors in plain words, and the signature that help shows."""
+    if "__init__" in vars(cls):
+        cls.__init__ = _with_plain_errors(cls.__init__)
+    if "__new__" in vars(cls):
+        cls.__new__ = staticmethod(_with_plain_errors(cls.__new__))
+    if hasattr(cls, "parameters"):
+        cls.__signature__ = signature_of(cls.__init__, cls.parameters)
+
+
+def _with_plain_errors(constructor: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a constructor that takes named arguments, with errors in plain words of others."""
+    known = inspect.signature(constructor)
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known.parameters.values()):
+        return constructor
+
+    @wraps(constructor)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            known.bind(self, *args, **kwargs)
+        except TypeError as error:
+            own = dict(list(known.parameters.items())[1:])
+            kind = self if isinstance(self, type) else type(self)
+            raise _misfit(kind.__name__, own, kwargs, str(error)) from None
+        return constructor(self, *args, **kwargs)
+
+    return checked
+
+
+def _misfit(
+    name: str, own: dict[str, inspect.Parameter], kwargs: dict[str, Any], problem: str
+) -> ModelError:
+    """Make the error of arguments that a constructor does not take."""
+    unknown = [key for key in kwargs if key not in own]
+    taken = [str(p.replace(annotation=p.empty)) for p in own.values()]
+    signature = f"Its parameters: {', '.join(taken)}."
+    if unknown:
+        here = parameters_here(name, unknown, own) or alike(unknown[0], own)
+        return call_error(
+            f"{name} has no parameter {unknown[0]!r}. {signature}{here}",
+            expected=list(own),
+            given=unknown[0],
+        )
+    return call_error(f"{name}: {problem}. {signature}", expected=list(own))
 
 
 def _others_with(name: str, key: str) -> str:

@@ -105,6 +105,10 @@ OTHER_PARAMETERS: dict[str, tuple[str, ...]] = {
     "precision": ("scale=1 / np.sqrt(precision)", "sigma=1 / np.sqrt(precision)"),
     "precision_matrix": ("precision",),
     "predictor": ("eta",),
+    "comp_dists": ("components",),
+    "component_distribution": ("components",),
+    "dists": ("components",),
+    "gate": ("p",),
     "prob": ("p",),
     "probs": ("p",),
     "rate": ("beta",),
@@ -119,12 +123,14 @@ OTHER_PARAMETERS: dict[str, tuple[str, ...]] = {
     "total_count": ("n",),
     "trials": ("n",),
     "upper": ("high",),
+    "w": ("weights",),
     "Cauchy.alpha": ("loc",),
     "Gamma.mu": ("alpha=mu**2 / sigma**2",),
     "Gamma.scale": ("beta=1 / scale",),
     "Gamma.sigma": ("beta=mu / sigma**2",),
     "Gumbel.scale": ("beta",),
     "InverseGamma.scale": ("beta",),
+    "Hurdle.*": ("p is the probability of zero; in PyMC psi = 1 - p.",),
     "LKJ.*": (_SIZE,),
     "LKJCholesky.*": (_SIZE,),
     "NegativeBinomial2.alpha": ("phi",),
@@ -134,6 +140,7 @@ OTHER_PARAMETERS: dict[str, tuple[str, ...]] = {
     "VonMises.concentration": ("kappa",),
     "VonMises.loc": ("mu",),
     "Weibull.beta": ("sigma",),
+    "ZeroInflated.*": ("p is the probability of a zero that is not of dist; in PyMC psi = 1 - p.",),
 }
 """Name in other programs, and the parameter here, or what to write for it; the first that is one
 of the distribution's. A name of a distribution in front limits it to that, and a star stands for

@@ -137,6 +137,15 @@ def column_stack(shape: Shape, arrays: Any) -> Any:
     return np.concatenate(columns, axis=1)
 
 
+def dstack(shape: Shape, arrays: Any) -> Any:
+    """Join arrays along a third axis."""
+    parts = []
+    for x in _listed(shape, arrays):
+        wide = _with_axes(shape, x, 2)
+        parts.append(wide if len(shape(wide)) > 2 else np.expand_dims(wide, -1))
+    return np.concatenate(parts, axis=2)
+
+
 def block(shape: Shape, arrays: Any) -> Any:
     """Put an array together from nested lists of blocks."""
     blocks, depth = [arrays], 0

@@ -251,6 +251,7 @@ _OPERATIONS = (
     _composed("pad", np.pad, ("array",), _PAD),
     _composed("vstack", np.vstack, ("arrays",)),
     _composed("hstack", np.hstack, ("arrays",)),
+    _composed("dstack", np.dstack, ("arrays",)),
     _composed("column_stack", np.column_stack, ("arrays",)),
     _composed("block", np.block, ("blocks",)),
     _composed("average", _average, ("a", "weights"), _AXIS, order=_AVERAGE),

@@ -61,7 +61,9 @@ def _check_declarations(model: str, declarations: dict[str, Declaration]) -> Non
         if name in dims:
             raise declaration.model_error(
                 f"{declaration.title} has the name of a dim (used at {dims[name].location}). "
-                "Labelled arrays need different names; rename one.",
+                "In labelled arrays what has the name of a dim are its labels. Those are given by "
+                f"coords={{{name!r}: ...}}; for values beside them, rename the dim, such as to "
+                f"'{name}s', or {declaration.title}.",
                 name=name,
             )
         for node in topological(expressions_of(declaration)):

@@ -66,6 +66,26 @@ def test_parameters_of_other_programs_say_what_they_are_called_here(call, messag
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: d.ZeroInflated(psi=0.3, dist=d.Poisson(2)), r"^[^ ]*: ZeroInflated has no "
+         r"parameter 'psi'\. Its parameters: p, dist\. .* psi = 1 - p\."),
+        (lambda: d.Hurdle(psi=0.3, dist=d.Poisson(2)), "Hurdle has no .*'psi'.* psi = 1 - p"),
+        (lambda: d.ZeroInflated(0.3), "ZeroInflated: missing a required argument: 'dist'"),
+        (lambda: d.Mixture([1.0], comp_dists=[]), "comp_dists is called components"),
+        (lambda: d.Truncated(d.Normal(0, 1), low=0), "low is called lower"),
+        (lambda: d.Censored(d.Normal(0, 1), uper=3), r"uper.* upper=None\. Did you mean 'upper'\?"),
+        (lambda: d.Truncated(d.Normal(0, 1), 0, 1, 2), "Truncated: too many positional arguments"),
+        (lambda: d.HiddenMarkov(start=1), "HiddenMarkov has no parameter 'start'"),
+    ],
+)  # fmt: skip
+def test_arguments_of_distributions_of_distributions(call, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        call()
+    assert __file__ in str(caught.value)
+
+
 def test_names_of_parameters_stand_for_what_there_is():
     parameters = {name: set(signature(kind).parameters) for name, kind in d.DISTRIBUTIONS.items()}
     every = set.union(*parameters.values())

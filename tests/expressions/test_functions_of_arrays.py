@@ -82,6 +82,12 @@ CASES = {
         (lambda a: np.hstack([0.0, a]), [(3,)]),
         (lambda a: np.hstack([a[0], 2, a]), [(3,)]),
     ],
+    "dstack": [
+        (lambda a, b: np.dstack([a, b]), [(3,), (3,)]),
+        (lambda a, b: np.dstack((a, b)), [(2, 3), (2, 3)]),
+        (lambda a, b: np.dstack([a, b]), [(2, 3, 2), (2, 3)]),
+        (lambda a: np.dstack([a[0], [[2.0]]]), [(3,)]),
+    ],
     "column_stack": [
         (lambda a, b: np.column_stack([a, b]), [(3,), (3,)]),
         (lambda a: np.column_stack([np.ones(3), a]), [(3, 2)]),

@@ -333,7 +333,7 @@ def test_functions_of_square_matrices(function, shape):
 
 
 def test_name_clashes_with_a_dim():
-    with pytest.raises(ModelError, match="has the name of a dim"):
+    with pytest.raises(ModelError, match=r"has the name of a dim .* by coords=.*, rename the dim"):
 
         class Bad(Model):
             obs = param(Normal(0, 1))
