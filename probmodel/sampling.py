@@ -40,6 +40,7 @@ from probmodel.results.drawn import Drawn, callback_failed, drawn_from, mark_int
 from probmodel.results.draws import variable_names
 from probmodel.results.enough import enough_for, figures
 from probmodel.results.findings import emit
+from probmodel.results.fitted_starts import at_draws
 from probmodel.results.nothing_drawn import nothing_drawn
 from probmodel.samplers import DEFAULT_METHOD, find_sampler, make_sampler
 from probmodel.samplers.base import Sampler
@@ -96,10 +97,11 @@ def infer(
         drawn if none is given, and recorded in ``attrs["seed"]``.
     thin : int
         Iterations per kept draw.
-    inits : number, "prior", mapping or sequence of mappings, optional
+    inits : number, "prior", mapping, sequence of mappings, or fit, optional
         Where to start. By default at random, from where chains climb to the bulk. Values by name on
         the scale of the model, for all chains or for each; a number r, for random starts between -r
-        and r on the unconstrained scale; or ``"prior"``, for draws from the prior.
+        and r on the unconstrained scale; ``"prior"``, for draws from the prior; or a fit, for its
+        last draws.
     target_accept : float, optional
         Acceptance rate that the warm-up aims at, between 0 and 1.
     max_time : float, optional
@@ -268,7 +270,7 @@ def draw(
         if begin is None:
             note_length(posterior, sampler.needs, own.quiet)
             rng = np.random.default_rng(starts)
-            x0 = starting_points(sampler, posterior, rng, asked)
+            x0 = starting_points(sampler, posterior, rng, at_draws(asked, posterior))
             begin = RunStart(x0, {}, None, _checkpoint(own, asked, posterior, sampler, x0))
         elif begin.start is None and hasattr(posterior, "resumed"):
             posterior, _ = posterior.resumed(begin.density, begin.x0)
@@ -285,7 +287,7 @@ def draw(
         )  # fmt: skip
         asked = dataclasses.replace(asked, draws=run.draws)
         if not run.draws_done and not (asked.save_warmup and run.warmup_done):
-            raise nothing_drawn(run, asked, sampler.takes_inits, bool(progress and progress.ended))
+            raise nothing_drawn(run, asked, sampler.takes_inits, progress, begin.checkpoint)
         with one_blas_thread():
             drawn = drawn_from(run, names, sampler, asked, enough, begin.checkpoint, begin.kept)
     if progress is not None and progress.problem is not None:

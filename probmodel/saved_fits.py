@@ -272,8 +272,9 @@ class SavedFit:
         for name in self._constants(columns):
             own = self.model._binding.declarations[name].dims or ()
             if dims.intersection(own[:1]):
+                members = f", nor any {name}.…" * (len(own) > 1)
                 raise DataError(
-                    f"the frame has no column {name!r}, nor any {name}.…, and the model has a "
+                    f"the frame has no column {name!r}{members}, and the model has a "
                     "value of it for each row. Say what to read, as Model.from_frame was told: "
                     f"predict(frame, {name}=...).",
                     name=name,

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 from probmodel import Converged, LogDensity, Model, infer, load_model, observed, param, resume
 from probmodel.density import engines
 from probmodel.distributions import HalfNormal, Normal
-from probmodel.errors import ModelError, OutputError, SamplerError
+from probmodel.errors import ModelError, OutputError, SamplerError, TimeLimitError
 from probmodel.inference import checkpoint as module
 from probmodel.inference.checkpoint import FileColumn
 from probmodel.inference.collectors import DrawStore
@@ -209,6 +210,16 @@ def test_the_time_limit_ends_a_run_that_goes_on_later(folder, file):
     assert whole.attrs["draws_done"] == 2000
     first = found["posterior"]["mu"].values
     np.testing.assert_array_equal(whole["posterior"]["mu"].values[:, : first.shape[1]], first)
+
+
+def test_the_error_of_a_run_without_draws_names_its_checkpoint(folder, file):
+    model = load_model(file)(y=Y)
+    advice = re.escape(f"go on from here: resume({str(folder)!r}), or probmodel resume {folder}.")
+    arguments = {**SIZES, "warmup": 10**6, "max_time": 0.3}
+    with pytest.raises(TimeLimitError, match=advice):
+        infer(model, "rwm", checkpoint=folder, **arguments)
+    with pytest.raises(TimeLimitError, match=advice):
+        resume(folder, max_time=0.3, quiet=True)
 
 
 KILLED = """

@@ -497,6 +497,8 @@ def test_a_frame_without_any_datum_is_refused(saved):
         DataError, match=r"it has 'Place', 'X'\. Did you mean 'place'\? Line takes: "
     ):
         fit.predict(pd.DataFrame({"Place": ["Ulm"], "X": [5.0]}))
+    with pytest.raises(DataError, match="the frame has no column 'x', and the model has a value"):
+        fit.predict(pd.DataFrame({"place": ["Ulm"]}))
     with pytest.raises(DataError, match=r"it has no columns\. Line takes: unit, x, place, y\."):
         fit.predict(pd.DataFrame())
     known = pd.DataFrame({"x": [5.0], "place": ["Ulm"], "other": [1.0]})

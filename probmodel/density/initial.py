@@ -151,8 +151,8 @@ def _read_inits(chains: int, inits: Any) -> tuple[float, list[Mapping[str, Any]]
             )
         return RADIUS, list(inits)
     raise InitializationError(
-        "inits takes 'prior', a radius, a dict of values by parameter, or a list of dicts (one a "
-        f"chain); got {type(inits).__name__}.",
+        "inits takes 'prior', a radius, a dict of values by parameter, a list of dicts (one a "
+        f"chain), or a fit; got {type(inits).__name__}.",
         inits=inits,
     )
 

@@ -76,6 +76,7 @@ ANSWERS = {
     "trace": "checkpoint= keeps draws on the disk",
     "output_dir": "checkpoint= keeps draws on the disk",
     "resume": "resume(path) continues a checkpoint, and extend(fit, draws) a fit",
+    "nuts": 'method="nuts" names it, and its settings are arguments, such as target_accept=0.9',
     "data": "bind the data first: infer(MyModel(**data))",
 }
 

@@ -121,9 +121,10 @@ class _Reader:
         columns: dict[str, str] = {}
         for name in self._declared:
             source = _as_list(given.get(name, self._columns(name)))
-            if isinstance(source, str):
+            numbered = self._numbers_columns(name, source)
+            if isinstance(source, str) or (numbered and not isinstance(source, list | tuple)):
                 columns[name] = source
-            elif _names_columns(source):
+            elif _names_columns(source) or numbered:
                 values[name] = self._matrix(name, source)
             elif source is not None:
                 values[name] = source
@@ -158,6 +159,15 @@ class _Reader:
             return name
         members = [c for c in self._table.columns if str(c).startswith(f"{name}.")]
         return members or None
+
+    def _numbers_columns(self, name: str, source: Any) -> bool:
+        """Whether a source is numbers that are names of columns, and no value of the datum."""
+        ndim = len(self._declared[name].dims or ())
+        several = isinstance(source, list | tuple)
+        parts = source if several else [source]
+        whole = all(isinstance(c, int | np.integer) and not isinstance(c, bool) for c in parts)
+        known = whole and len(parts) > 0 and all(c in self._table.columns for c in parts)
+        return known and ndim == 1 + several
 
     def _series(self, column: str) -> Any:
         if column not in self._table.columns:

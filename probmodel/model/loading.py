@@ -6,7 +6,8 @@ import copyreg
 import hashlib
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -26,7 +27,8 @@ _SOURCES: dict[str, str] = {}  # of these modules
 def load_model(path: str | Path, name: str | None = None) -> type[Model]:
     """Return the model class of a file.
 
-    A model file is a program, and loading runs it: load only what you would run.
+    A model file is a program, and loading runs it: load only what you would run. It may import
+    modules that lie beside it.
 
     Parameters
     ----------
@@ -130,6 +132,18 @@ def _module_name(file: Path, source: bytes) -> str:
     return f"{_FILE}{file.stem}_{state[:16]}"
 
 
+@contextmanager
+def _modules_beside(file: Path) -> Iterator[None]:
+    """Let a file import modules of its folder, unless others have their names."""
+    folder = str(file.parent)
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            del sys.path[len(sys.path) - 1 - sys.path[::-1].index(folder)]
+
+
 def _import(file: Path, source: bytes) -> dict[str, object]:
     name = _module_name(file, source)
     module = ModuleType(name)
@@ -137,7 +151,8 @@ def _import(file: Path, source: bytes) -> dict[str, object]:
     sys.modules[name] = module
     _SOURCES[name] = source.decode(errors="replace")
     try:
-        exec(_compiled(file, source), vars(module))
+        with _modules_beside(file):
+            exec(_compiled(file, source), vars(module))
     except (Exception, SystemExit) as error:  # SystemExit: the file calls exit
         own = _own_error(error)
         line = None if own is None else _last_line(own, file)

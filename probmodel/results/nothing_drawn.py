@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from probmodel.errors import SamplerError, TimeLimitError
+from probmodel.inference.checkpoint import Checkpoint
+from probmodel.inference.progress import Progress
 from probmodel.inference.request import Request
 from probmodel.inference.sample_run import SampleRun
 from probmodel.inference.signals import attempt
@@ -10,18 +12,27 @@ from probmodel.results.draws import named_draws
 from probmodel.types import Array, Posterior
 
 
-def nothing_drawn(run: SampleRun, asked: Request, takes_inits: bool, ended: bool) -> BaseException:
+def nothing_drawn(
+    run: SampleRun,
+    asked: Request,
+    takes_inits: bool,
+    progress: Progress | None,
+    checkpoint: Checkpoint | None,
+) -> BaseException:
     """Make the error of a run that ended before there was anything to keep but places.
 
-    ``takes_inits`` tells whether the method begins where it is told to, ``ended`` whether a
-    callback ended it.
+    ``takes_inits`` tells whether the method begins where it is told to, ``progress``
+    whether a callback ended it, and ``checkpoint`` is what is kept of it.
     """
     inits, _ = attempt(lambda: _as_inits(run.density, run.positions))
     inits = inits if takes_inits else None
     done = f"{run.warmup_done} of {asked.warmup} warm-up iterations, before the first draw"
     advice = " To start from where the chains are now: infer(..., inits=error.inits)."
     advice = advice if inits else ""
-    if ended:
+    if checkpoint is not None:
+        folder = str(checkpoint.folder)
+        advice = f" To go on from here: resume({folder!r}), or probmodel resume {folder}."
+    if progress is not None and progress.ended:
         found = SamplerError(
             f"callback= returned True after {done}, which ended the run: there is nothing to "
             f"return. Let it wait for draws, status.phase == 'sampling'.{advice}",

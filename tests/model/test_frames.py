@@ -453,6 +453,16 @@ def test_a_missing_column_is_none_that_another_datum_has():
         Regression.from_frame(frame)
 
 
+def test_names_of_columns_that_are_numbers():
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: [3.0, 5.0], 2: [0.5, 0.25]})
+    model = Regression.from_frame(frame, X=[0, 1], y=2)
+    np.testing.assert_array_equal(given(model)[0]["X"], frame[[0, 1]])
+    np.testing.assert_array_equal(given(model)[0]["y"], frame[2])
+    np.testing.assert_array_equal(given(Trend.from_frame(frame, t=0, y=[1, 2]))[0]["y"], [1, 2])
+    with pytest.raises(ShapeError, match="so 2 axes were expected"):
+        Regression.from_frame(frame, X=[0, 7], y=2)
+
+
 @pytest.mark.parametrize("dtype", [object, "category", "string"])
 def test_numbers_that_are_written_as_text(dtype):
     frame = pd.DataFrame({"t": ["1.5", "2", "-1e3"], "y": [1.0, 2.0, 3.0]})

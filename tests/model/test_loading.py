@@ -177,3 +177,15 @@ def test_what_fails_in_a_distribution_of_the_model_names_its_line(tmp_path):
     with pytest.raises(ModelError, match="param 'mu' cannot be evaluated: TypeError") as caught:
         load_model(write(tmp_path, text))()
     assert caught.value.location == (str(tmp_path / "a_model.py"), 7)
+
+
+def test_a_model_file_imports_what_lies_beside_it(tmp_path, monkeypatch):
+    (tmp_path / "beside_a_model.py").write_text("SCALE = 2.5\n")
+    (tmp_path / "json.py").write_text("raise RuntimeError\n")  # has the name of another module
+    monkeypatch.delitem(sys.modules, "json")
+    before = list(sys.path)
+    text = "import json\nfrom beside_a_model import SCALE\n" + GOOD.format(name="Beside")
+    cls = load_model(write(tmp_path, text.replace("Normal(0, 1)", "Normal(0, SCALE)")))
+    assert "Normal(0, 2.5)" in str(cls())
+    assert sys.path == before
+    sys.modules.pop("beside_a_model")
