@@ -31,7 +31,7 @@ import numpy as np
 from probmodel.results.draws import coordinate_labels, element_labels
 from probmodel.results.findings import MOST_NAMED, Finding
 from probmodel.results.quantities import Quantities
-from probmodel.types import Array, Posterior
+from probmodel.types import Array, LogDensity, Posterior
 
 if TYPE_CHECKING:
     from probmodel.inference.sample_run import SampleRun
@@ -109,6 +109,17 @@ def _only_rounded(density: Any, x: Array, u: Array, score: Array) -> bool:
     return all(abs(np.median(gained)) < -_NEAR for gained in sides)
 
 
+def _gradients(density: LogDensity, x: Array) -> Array:
+    """Return gradients at draws, (chains, draws, dim).
+
+    Machine code is made for as many chains as a run has. It takes one draw of each at a time, as
+    code for all draws at once would have to be made for this alone.
+    """
+    if getattr(density, "engine", "numpy") == "numpy":
+        return density(x.reshape(-1, x.shape[2])).grad.reshape(x.shape)
+    return np.stack([density(x[:, k]).grad for k in range(x.shape[1])], axis=1)
+
+
 def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple[str, ...]:
     """Return the coordinates of the direction in which chains wander and E is 0."""
     x, density = run.x[:, :: -(-run.x.shape[1] // _DRAWS)], run.density
@@ -123,7 +134,7 @@ def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple
         if not 0.0 < largest < np.inf:
             return ()
         u = np.linalg.svd((moved / largest).reshape(-1, x.shape[2]), full_matrices=False)[2][0]
-        score = density(x.reshape(-1, x.shape[2])).grad.reshape(x.shape) @ u
+        score = _gradients(density, x) @ u
         of_chains = np.mean((moved @ u) * score, axis=1)
         error = np.std(of_chains, ddof=1) / np.sqrt(len(x))
         E = np.mean(of_chains)

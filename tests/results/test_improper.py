@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from probmodel import LogDensity, Model, data, infer, observed, param
+from probmodel.density import as_posterior
 from probmodel.distributions import BernoulliLogit, Cauchy, Flat, Mixture, Normal
 
 SIZES = {"seed": 1, "quiet": True, "draws": 300}
@@ -106,6 +107,12 @@ def test_large_numbers_are_to_be_standardised():
     y = 1e9 * (np.arange(50) + np.random.default_rng(1).standard_normal(50))
     found = findings(Trend(year=year, y=y), draws=2000)
     assert "standardise data that are large" in found["improper"]["message"]
+
+
+def test_no_machine_code_is_made_for_it():
+    density = as_posterior(Ridge(y=Y))
+    assert "improper" in findings(density, chains=4, engine="llvm")
+    assert list(density._programs.codes) == [4]  # for chains that move at the same time
 
 
 def test_a_regression_whose_data_are_separable():
