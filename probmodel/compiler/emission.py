@@ -116,6 +116,8 @@ class Emission:
         self._name = self.module.get_unique_name("step") if within else "block"
         self._internal = bool(within)
         self._compute(logp)
+        if not within:
+            self.math.write_out()
 
     def _begin(self, name: str, internal: bool) -> None:
         """Begin a function, in which no numbers are known: those of others are in memory."""

@@ -47,6 +47,8 @@ FUNCTIONS: Mapping[str, int] = MappingProxyType(
 )
 """Names of the functions there are, and how many arguments each takes."""
 
+WRITTEN_OUT = 1000  # instructions of a function, at most, in all places where it is called
+
 
 class VectorMath:
     """Functions on vectors of doubles, each written once into a module, when it is first used.
@@ -62,6 +64,7 @@ class VectorMath:
     def __init__(self, module: Any, lanes: int) -> None:
         self._module = module
         self._lanes = lanes
+        self._calls: dict[Any, list[Any]] = {}  # of each function, but those that stay apart
 
     def call(self, builder: Any, name: str, *args: Any, apart: bool = False) -> Any:
         """Return one of `FUNCTIONS` of vectors of as many doubles as there are lanes.
@@ -73,7 +76,19 @@ class VectorMath:
         if name in INLINE:
             writer = Writer(self._module, builder, self._lanes, self.call)
             return INLINE[name][1](writer, *(Lanes(writer, arg) for arg in args)).value
-        return builder.call(self._function(name), args, attrs=["noinline"] if apart else ())
+        function = self._function(name)
+        called = builder.call(function, args, attrs=["noinline"] if apart else ())
+        if not apart:
+            self._calls.setdefault(function, []).append(called)
+        return called
+
+    def write_out(self) -> None:
+        """Let functions be written out where they are called, unless that would take much code."""
+        for function, calls in self._calls.items():
+            size = sum(len(block.instructions) for block in function.blocks)
+            if size * len(calls) < WRITTEN_OUT:
+                for called in calls:
+                    called.attributes.add("alwaysinline")
 
     def _function(self, name: str) -> Any:
         full = f"vector_math.{name}.v{self._lanes}"

@@ -453,6 +453,22 @@ def test_a_function_is_written_once():
     assert str(module).count("define internal") == 1
 
 
+@pytest.mark.parametrize(("calls", "written_out"), [(3, 3), (300, 0)])
+def test_functions_are_written_out_where_that_takes_little_code(calls, written_out):
+    module = ir.Module()
+    math = VectorMath(module, 4)
+    vector = ir.VectorType(_DOUBLE, 4)
+    function = ir.Function(module, ir.FunctionType(vector, [vector]), "often")
+    builder = ir.IRBuilder(function.append_basic_block())
+    value = math.call(builder, "log", function.args[0], apart=True)  # apart whatever is said
+    for _ in range(calls):
+        value = math.call(builder, "exp", value)
+    builder.ret(value)
+    math.write_out()
+    assert str(module).count("alwaysinline") == written_out
+    assert str(module).count("noinline") == 1
+
+
 def test_wrong_calls_are_refused():
     module = ir.Module()
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), "f")
