@@ -488,7 +488,7 @@ def test_without_llvmlite_numpy_runs_and_says_so_once():
         "    y = observed(Normal(a, 1))\n"
         "with warnings.catch_warnings(record=True) as seen:\n"
         "    warnings.simplefilter('always')\n"
-        "    runs = [infer(Mean(y=1.0), draws=200, seed=1, quiet=True) for _ in range(2)]\n"
+        "    runs = [infer(Mean(y=1.0), draws=10, warmup=10, quiet=True) for _ in range(2)]\n"
         "print(*(run.attrs['engine'] for run in runs))\n"
         "print(*(str(w.message) for w in seen if 'llvmlite' in str(w.message)), sep='\\n')\n"
     )
