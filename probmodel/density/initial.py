@@ -32,8 +32,10 @@ def initial_points(
     (-2, 2) in each unconstrained coordinate, and half from the prior. Where none of these will do,
     more are tried for that chain. The radius halves from draw to draw then, because models are more
     often defined near the centre; but as some are nowhere defined there, it starts again every ten
-    draws. Draws that are no better than what a chain has go to one that still lacks a place. Raises
-    an `InitializationError` with the terms of the log density at the last point tried.
+    draws, and falls faster each time, down to 2^-90: exponentials of inputs in raw units overflow
+    but for coefficients near zero. Draws that are no better than what a chain has go to one that
+    still lacks a place. Raises an `InitializationError` with the terms of the log density at the
+    last point tried.
     """
     draw, alike = _drawing(density, rng, chains, inits), not isinstance(inits, Sequence)
     x = draw(0)
@@ -98,7 +100,8 @@ def _drawing(density: LogDensity, rng: np.random.Generator, chains: int, inits: 
             if drawn is not None:
                 return drawn
         tried = max(0, attempt - CANDIDATES) if inits is None else attempt
-        return _uniform(density, rng, chains, radius * 0.5 ** (tried % RADII), fixed)
+        rounds, halvings = divmod(tried, RADII)
+        return _uniform(density, rng, chains, radius * 0.5 ** (halvings * (1 + rounds)), fixed)
 
     return draw
 
