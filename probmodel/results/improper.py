@@ -13,6 +13,9 @@ change E: the mean score of each is zero.)
 Far out, where x is as large as 1e8, scores along u may be errors of rounding, which t makes large.
 They are larger than 1 over the spread of t then, though the density does not change over it.
 
+The density need not be level for ever. A proper posterior may lie so far away that chains have seen
+nothing of it: where they climb far from their last draws, see `adaptation.ascent`, that is told.
+
 It is asked only where R-hat says that chains disagree, as they do on the way: no gradient is
 evaluated for the others. Across jumps the identity does not hold. Coordinates that are moved by
 themselves, see `samplers.hamiltonian.within_gibbs`, have long steps where nothing holds them, and
@@ -28,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probmodel.adaptation.ascent import climb
 from probmodel.results.draws import coordinate_labels, element_labels
 from probmodel.results.findings import MOST_NAMED, Finding
 from probmodel.results.quantities import Quantities
@@ -43,6 +47,7 @@ _DRAWS = 50  # of each chain that are looked at
 _SHARE = 0.3  # of the largest component of u, from which on a coordinate is named
 _FEWEST = 3  # chains, whose means tell the standard error
 FAR = 1e3  # times the spread of the draws, and so many times farther
+CLIMB, SMALL = 150, 0.1  # trial points of a climb, and the gain of a small step
 LOW = 10.0  # nats below the last draws, that do not matter
 ENDLESS = 1e100
 
@@ -51,19 +56,31 @@ def check_improper(
     run: SampleRun, posterior: Posterior, draws: Mapping[str, Array], found: Quantities, jumps: bool
 ) -> list[Finding]:
     """Look for a direction in which the density does not fall off; ``jumps`` says if it jumps."""
-    names = _endless(posterior, draws) or _level(run, posterior)
+    names, away = _endless(posterior, draws) or _level(run, posterior), False
     if not names and not jumps:
-        names = _wandering(run, posterior, found)
+        names, away = _wandering(run, posterior, found)
     if not names:
         return []
+    if away:
+        return [_far_away(names)]
     where = f"along {names[0]}" if len(names) == 1 else f"as {', '.join(names)} move together"
     message = (
         f"The posterior seems to be improper: its density does not fall off {where}, as far as the "
-        "chains went. Neither data nor priors bound it there: give a proper prior. If the "
-        "posterior is proper, it lies far from there: standardise data that are large or small "
-        "numbers."
+        "chains went. Neither data nor priors bound it there: give a proper prior."
     )
     return [Finding("improper", message, names)]
+
+
+def _far_away(names: tuple[str, ...]) -> Finding:
+    """Tell that the chains did not come to the bulk."""
+    where = f"along {names[0]}" if len(names) == 1 else f"as {', '.join(names)} move together"
+    message = (
+        f"The chains did not arrive at the posterior: far from them, {where}, its density is "
+        "higher. They cannot go that far, because the scales of the parameters differ too much. "
+        "Standardise data that are large or small numbers, centre inputs such as years or dates, "
+        "or give inits."
+    )
+    return Finding("far_away", message, names)
 
 
 def _endless(posterior: Posterior, draws: Mapping[str, Array]) -> tuple[str, ...]:
@@ -120,19 +137,31 @@ def _gradients(density: LogDensity, x: Array) -> Array:
     return np.stack([density(x[:, k]).grad for k in range(x.shape[1])], axis=1)
 
 
-def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple[str, ...]:
-    """Return the coordinates of the direction in which chains wander and E is 0."""
+def _higher_elsewhere(density: Any, x: Array) -> bool:
+    """Whether chains climb far from where they ended, (chains, dim)."""
+    here = density.log_density(x)
+    *_, there = climb(density, x, np.random.default_rng(0), CLIMB, SMALL)
+    return bool(np.median(density.log_density(there) - here) > LOW + x.shape[1])
+
+
+def _wandering(
+    run: SampleRun, posterior: Posterior, found: Quantities
+) -> tuple[tuple[str, ...], bool]:
+    """Return the coordinates of the direction in which chains wander and E is 0.
+
+    With them whether the density is much higher elsewhere.
+    """
     x, density = run.x[:, :: -(-run.x.shape[1] // _DRAWS)], run.density
     disagree = np.nan_to_num(found.convergence.rhat, nan=0.0).max(initial=0.0) > _DISAGREE
     if not disagree or len(x) < _FEWEST or not np.isfinite(x).all():
-        return ()
+        return (), False
     if density is None or not density.has_gradient:
-        return ()
+        return (), False
     with np.errstate(all="ignore"):
         moved = x - x.mean(axis=(0, 1))
         largest = np.abs(moved).max()
         if not 0.0 < largest < np.inf:
-            return ()
+            return (), False
         u = np.linalg.svd((moved / largest).reshape(-1, x.shape[2]), full_matrices=False)[2][0]
         score = _gradients(density, x) @ u
         of_chains = np.mean((moved @ u) * score, axis=1)
@@ -140,7 +169,8 @@ def _wandering(run: SampleRun, posterior: Posterior, found: Quantities) -> tuple
         E = np.mean(of_chains)
         told = E > _NEAR and E - _ERRORS * error > _LEAST
         if not told and not _only_rounded(density, x, u, score):
-            return ()
+            return (), False
+        away = _higher_elsewhere(density, x[:, -1])
     size = np.abs(u) / np.abs(u).max()
     top = np.argsort(-size, kind="stable")[: min(MOST_NAMED, int(np.sum(size > _SHARE)))]
-    return coordinate_labels(posterior, top)
+    return coordinate_labels(posterior, top), away

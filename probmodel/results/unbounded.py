@@ -7,11 +7,13 @@ the posterior has no finite mass, and chains fall into the edge as far as number
 Rounding ends that fall where data are not all alike, but fitted exactly: the errors that are left
 are as large as the last digits of the data. There draws that are less than `_ROUNDING` times the
 largest observation are looked at: that is where the likelihood alone falls as fast if the parameter
-is `_FARTHER` times as large. No bounded density has draws there, either.
+is `_FARTHER` times as large, by about as much from there to the half of the way (on the log scale)
+as on the rest: so falls a power of 1 / s, but not an exponential of a rate, which is small where
+times are long.
 
 Observations that are all zero have no last digit, and chains fall slowly, for with them falls what
 their mean depends on. There the likelihood is asked of parameters whose draws fall in every chain,
-from each quarter of the run to the next.
+from each quarter of the run to the next, or have fallen far when the run begins.
 
 Else it is told by draws that are nearer to zero than `NEAREST`, where no bounded density has any:
 where the parameter is `_FACTOR` times as large, and all else the same, the log density is lower by
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
     from probmodel.inference.sample_run import SampleRun
 
 NEAREST = 1e-100
+_NEAR = 1e-30  # of observations that are all zero
 _FACTOR = 1e50
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 _FARTHER = 1e6
 _FASTER = 1.05  # than 1 / s
+_EVEN = 3.0  # times what a power of 1 / s gains on the way's second half, for the first at most
 _DRAWS = 20  # that are looked at, the nearest ones
 _QUARTERS = 4
 _FEWEST = 25  # draws in a quarter
@@ -63,6 +67,7 @@ def check_unbounded(
         if zeros:
             positive = nearest >= 0.0
             fallen[positive] = _fallen(values[:, positive].reshape(*run.x.shape[:2], -1))
+            fallen |= positive & (nearest < _NEAR)
         for k in np.flatnonzero((nearest >= 0.0) & ((nearest < most) | fallen)):
             rows = np.argsort(values[:, k], kind="stable")[:_DRAWS]
             x = run.x.reshape(len(values), -1)[rows]
@@ -126,8 +131,12 @@ def _is_scale(density: ModelDensity, x: Array, element: tuple[str, int], title: 
     here = moved_terms(density, points, element, own)
     if title not in here:  # it is not written as the distribution of what was observed
         return False
-    farther = moved_terms(density, points, element, _FARTHER * own)
-    return bool(np.median(here[title] - farther[title]) > _FASTER * np.log(_FARTHER))
+    between, farther = (
+        moved_terms(density, points, element, factor * own)[title]
+        for factor in (np.sqrt(_FARTHER), _FARTHER)
+    )
+    gained, before = np.median(here[title] - farther), np.median(between - farther)
+    return bool(gained > _FASTER * np.log(_FARTHER) and before < _EVEN * (gained - before))
 
 
 def _points(density: ModelDensity, x: Array) -> dict[str, Array]:

@@ -102,11 +102,14 @@ class Trend(Model):
     y = observed(Normal(a + b * year, s), dims="year_")
 
 
-def test_large_numbers_are_to_be_standardised():
+@pytest.mark.parametrize("settings", [{"inits": 2.0}, {"method": "rwm", "warmup": 1000}])
+def test_a_proper_posterior_that_is_far_away(settings):
+    """Chains do not climb there by themselves."""
     year = 2000.0 + np.arange(50)
     y = 1e9 * (np.arange(50) + np.random.default_rng(1).standard_normal(50))
-    found = findings(Trend(year=year, y=y), draws=2000)
-    assert "standardise data that are large" in found["improper"]["message"]
+    found = findings(Trend(year=year, y=y), draws=1000, **settings)
+    assert "improper" not in found
+    assert "Standardise data that are large" in found["far_away"]["message"]
 
 
 def test_no_machine_code_is_made_for_it():
