@@ -31,6 +31,11 @@ v h is the diagonal on average, would not do: they cancel where coordinates move
 effects with their mean.) What changes of x and g told of the Hessian before is of no use here: a
 step that rises by hundreds of nats ends where it is narrower by orders of magnitude.
 
+Where h says that units of coordinates differ by many orders of magnitude, chains would have stopped
+short: first directions follow the gradient, whose largest component alone decides. There they climb
+on in units of their own, see `unit_search`, and along ridges, see `ridges`. For others nothing
+changes.
+
 Or the mode is far inside the funnel, as where the logarithm of the scale has a normal prior. A
 chain that arrives there, far above the place where F was highest, goes back too, if F with the
 determinant itself, by differences of the gradient, says so as well.
@@ -39,9 +44,12 @@ determinant itself, by differences of the gradient, says so as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from probmodel.adaptation.ridges import top_of_ridge
+from probmodel.adaptation.unit_search import InUnits, UnitSearch
 from probmodel.types import Array, LogDensity
 
 MEMORY = 12  # changes of x and g that are kept
@@ -60,6 +68,10 @@ LARGEST = 500  # parameters whose Hessians are computed
 APART = 1e-3  # largest distance of the points of a difference, in a coordinate
 CHANGE = 1e-2  # largest change of the log density between them, about, due to one
 FLATTEST = 1e-6  # of h: what is less may be rounding
+USUAL = 1e-3, 1e6  # h of parameters in usual units
+CLIMBS = 6  # in other units, at most
+LARGEST_NEWTON = 50  # parameters, for ridges to be followed
+OFF = 1e2  # factor by which a unit is far off
 
 
 class _Memory:
@@ -118,19 +130,21 @@ class Climbers:
     Attributes
     ----------
     x : (chains, dim), where they are
+    unlike : (chains,), where h says that units may differ by orders of magnitude
     """
 
     @np.errstate(all="ignore")
     def __init__(self, density: LogDensity, x: Array, depth: float) -> None:
         logp, grad = density(x)
         self.x, self._f, self._g = x.copy(), -logp, -grad
-        self._memory, self._little = _Memory(self._g), depth * x.shape[1]
+        self._memory, self._little, self.depth = _Memory(self._g), depth * x.shape[1], depth
         self._p, self._slope = np.zeros_like(self.x), np.zeros_like(self._f)
         self._t, self._a, self._b = np.zeros((3, len(x)))
         self._small, self._arrived = np.zeros(len(x), dtype=int), ~np.isfinite(logp)
         self._probe = np.random.default_rng(0).standard_normal(x.shape[1])
         self._best, self._best_logp = self.x.copy(), -self._f
         self._here, self._highest = np.full((2, len(x)), -np.inf)  # F, and the highest so far
+        self.unlike = np.zeros(len(x), dtype=bool)
         self._weigh(density, ~self._arrived)
         self._set_out(~self._arrived)
 
@@ -187,6 +201,25 @@ class Climbers:
             self.x[chain], self._f[chain] = self._best[chain], -self._best_logp[chain]
             self._arrived[chain] = False
 
+    def take(self, part: Climbers, rows: Array, S: Array) -> None:
+        """Take over some chains that climb in units S, (dim,)."""
+        self.x[rows], self._f[rows] = part.x * S, part._f
+        self._arrived[rows] = part._arrived
+
+    @np.errstate(all="ignore")
+    def follow_ridge(self, density: LogDensity, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Take chains that have arrived to the mode if it is far off along a ridge.
+
+        Returns which are there, and draws of how far from it they may be.
+        """
+        rows = np.flatnonzero(self.finite & ~self.climbing)
+        mode = top_of_ridge(density, self.x[rows], -self._f[rows], -self._g[rows])
+        rows, root = rows[mode.found], mode.root[mode.found]
+        self.x[rows] = mode.x[mode.found]
+        if len(rows):
+            self._f[rows] = -density(self.x[rows])[0]
+        return rows, np.einsum("cij,cj->ci", root, rng.standard_normal(root.shape[:2]))
+
     def noise(self, rng: np.random.Generator) -> Array:
         """Draw how far from the mode a chain may be: (chains, dim)."""
         return self._memory.noise(rng)
@@ -227,7 +260,10 @@ class Climbers:
         g = self._g[rows]
         apart = np.minimum(APART, CHANGE / np.abs(g).max(axis=1, keepdims=True))
         _, ahead = density(self.x[rows] + apart * self._probe)
-        h = np.maximum(np.abs((-ahead - g) / apart), FLATTEST)
+        h = np.abs((-ahead - g) / apart)
+        unusual = ((h < USUAL[0]) & ((h > 0.0) | (g != 0.0))) | (h > USUAL[1])
+        self.unlike[rows] = unusual.any(axis=1)
+        h = np.maximum(h, FLATTEST)
         self._here[rows] = -self._f[rows] - 0.5 * np.sum(np.log(h), axis=1)
         better = rows & (self._here > self._highest)
         self._best[better], self._best_logp[better] = self.x[better], -self._f[better]
@@ -261,23 +297,14 @@ def climb(
     density : the target
     x : (chains, dim); a chain stays where the log density is not finite
     rng : of the draws around where they arrive
-    most : trial points of each chain, at most
+    most : trial points of each chain, at most, in one choice of units
     depth : what a small step gains, in units of the dimension
     """
     chains = Climbers(density, x, depth)
-    yield chains.x
-    for left in reversed(range(most - 1 - HALVINGS)):
-        if not chains.climbing.any():
-            break
-        chains.step(density)
-        if not left:
-            chains.give_up()
+    for _ in _ascend(chains, density, most - 1 - HALVINGS):
         yield chains.x
-    if x.shape[1] <= LARGEST:
-        for chain in chains.too_far():
-            chains.reconsider(density, chain)
-            yield chains.x
     noise = chains.noise(rng)
+    yield from _in_units(chains, density, rng, most - 1 - HALVINGS, noise)
     known = np.isfinite(noise).all(axis=1)  # not of a chain that has started without a gradient
     rows = np.flatnonzero(chains.finite & ~chains.climbing & known)
     for _ in range(HALVINGS):
@@ -286,3 +313,51 @@ def climb(
         rows = rows[~chains.spread(density, noise, rows)]
         noise *= 0.5
         yield chains.x
+
+
+def _ascend(chains: Climbers, density: LogDensity, most: int) -> Iterator[None]:
+    """Climb by so many trial points at most."""
+    yield
+    for left in reversed(range(most)):
+        if not chains.climbing.any():
+            break
+        chains.step(density)
+        if not left:
+            chains.give_up()
+        yield
+    if chains.x.shape[1] <= LARGEST:
+        for chain in chains.too_far():
+            chains.reconsider(density, chain)
+            yield
+
+
+def _in_units(
+    chains: Climbers, density: LogDensity, rng: np.random.Generator, most: int, noise: Array
+) -> Iterator[Array]:
+    """Climb on in other units where those of some coordinates are far off; fills in ``noise``."""
+    rows, before = np.flatnonzero(chains.finite & chains.unlike), np.ones(chains.x.shape[1])
+    for n in range(CLIMBS):
+        if not len(rows):
+            return
+        search = UnitSearch(density, chains.x[rows], np.random.default_rng(n))
+        while not search.found:
+            search.step(density)
+            yield chains.x
+        far = np.abs(np.log(search.S / before)).max(axis=1) > np.log(OFF)
+        far |= (search.promised > chains.x.shape[1]) & ~chains.climbing[rows]
+        rows = rows[far]
+        if not len(rows):
+            return
+        S = np.exp(np.median(np.log(search.S[far]), axis=0))
+        before = S
+        target: Any = InUnits(density, S)
+        part = Climbers(target, chains.x[rows] / S, chains.depth)
+        for _ in _ascend(part, target, most):
+            chains.take(part, rows, S)
+            yield chains.x
+        noise[rows] = part.noise(rng) * S
+        if chains.x.shape[1] <= LARGEST_NEWTON:
+            there, drawn = part.follow_ridge(target, rng)
+            chains.take(part, rows, S)
+            noise[rows[there]] = drawn * S
+            yield chains.x

@@ -15,11 +15,14 @@ non-convex optimization"). Steps are halved until they gain enough (Armijo's rul
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from probmodel.types import Array, CurvedLogDensity
+
+Curvature = Callable[[Any, Array, Array], tuple[Array, Array]]
 
 TOLERANCE = 1e-8  # gain of log density, up to a factor 2, that is not worth another step
 ENOUGH = 1e-4  # share of the gain expected to first order that a step has to make
@@ -45,14 +48,16 @@ class Mode(NamedTuple):
     found: Array
 
 
-def find_mode(density: CurvedLogDensity, x: Array, most: int = 200) -> Mode:
+def find_mode(density: Any, x: Array, most: int = 200, curvature: Curvature | None = None) -> Mode:
     """Climb to a mode from each row of ``x``, (chains, dim), by ``most`` iterations at most.
 
-    The density has gradient and Hessian, and is finite there. A climb that ends at no mode says so
-    in ``found``; nothing raises on values.
+    The density has a gradient, and is finite there. It has a Hessian, or ``curvature`` returns V
+    and w, given density, positions and gradients. A climb that ends at no mode says so in
+    ``found``; nothing raises on values.
     """
     logp, grad = density(x)
-    vectors, values = _curvature(density, x, grad)
+    curvature = curvature or _curvature
+    vectors, values = curvature(density, x, grad)
     active = np.isfinite(logp)
     for _ in range(most):
         direction = _solve(vectors, values, grad)
@@ -63,11 +68,11 @@ def find_mode(density: CurvedLogDensity, x: Array, most: int = 200) -> Mode:
         x, logp, moved = _climb(density, x, logp, direction, np.where(active, gain, 0.0))
         active = active & moved
         grad = density(x)[1]
-        vectors, values = _curvature(density, x, grad)
+        vectors, values = curvature(density, x, grad)
     gain = np.sum(_solve(vectors, values, grad) * grad, axis=1)
     near = gain <= np.maximum(TOLERANCE, ROUNDING * np.abs(logp))
     found = np.isfinite(logp) & near & (values > 0.0).all(axis=1)
-    return Mode(x, vectors / np.sqrt(_positive(values))[:, None, :], found)
+    return Mode(x, vectors / np.sqrt(positive(values))[:, None, :], found)
 
 
 def _curvature(density: CurvedLogDensity, x: Array, grad: Array) -> tuple[Array, Array]:
@@ -84,7 +89,7 @@ def _curvature(density: CurvedLogDensity, x: Array, grad: Array) -> tuple[Array,
     return scale[:, :, None] * vectors, values
 
 
-def _positive(values: Array) -> Array:
+def positive(values: Array) -> Array:
     """Absolute eigenvalues, none of them zero."""
     size = np.abs(values)
     largest = size.max(axis=1, keepdims=True)
@@ -93,7 +98,7 @@ def _positive(values: Array) -> Array:
 
 def _solve(vectors: Array, values: Array, grad: Array) -> Array:
     """Return V |w|^-1 V' g: (chains, dim)."""
-    along = np.einsum("cij,ci->cj", vectors, grad) / _positive(values)
+    along = np.einsum("cij,ci->cj", vectors, grad) / positive(values)
     return np.einsum("cij,cj->ci", vectors, along)
 
 

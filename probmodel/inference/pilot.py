@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from probmodel.adaptation.ascent import climb
+from probmodel.adaptation.ascent import CLIMBS, climb
 from probmodel.inference.chains import Group, rehearse_once
 from probmodel.inference.counting import CountingDensity, Work, counting
 from probmodel.inference.driver import Collector
@@ -86,7 +86,7 @@ class Pilot:
     @property
     def steps(self) -> int:
         """Steps of each chain, at most."""
-        climbs = MOST * self._arrive * (1 + self._standardise)
+        climbs = MOST * (1 + CLIMBS) * self._arrive * (1 + self._standardise)
         return climbs + (sum(ROUNDS) + 1) * self._standardise
 
     @property

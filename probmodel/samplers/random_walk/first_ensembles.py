@@ -82,7 +82,7 @@ def find_source(
             f'{_name(density)} does not offer them. Use start="normal".',
             setting="start",
         )
-    mode = find_mode(density, x)  # type: ignore[arg-type]
+    mode = find_mode(density, x)
     if start == "mode":
         _check_found(sampler, mode)
     found = mode.found[:, None]
