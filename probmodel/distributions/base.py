@@ -60,8 +60,7 @@ class Distribution(Located, NoValue):
     # Whether `noncentered` is affine in z.
     noncentered_is_affine: ClassVar[bool] = True
 
-    # Of what `infer` finds the information to standardise by: each element or a series, `informed`;
-    # a value as a whole, by `spectrum`, which is sampled non-centred or as declared; or nothing.
+    # What `infer` standardises by prior and data: elements, a series, a value as a whole; or none.
     takes_pseudo_data: ClassVar[Literal["elements", "series", "whole"] | None] = None
 
     # An autograd primitive of z and the parameters that `noncentered` runs, where there is one: to
@@ -353,8 +352,7 @@ class Distribution(Located, NoValue):
     ) -> tuple[Distribution, tuple[Expression, ...]]:
         """Give matrices that vary along known directions by their spectra, if there are any.
 
-        ``params`` are in the place of the distribution's own; ``triangular`` leaves out matrices
-        whose root is not the Cholesky factor.
+        ``params`` are in the place of its own; ``triangular``: only of Cholesky factors as roots.
         """
         return self, params
 
