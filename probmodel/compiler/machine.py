@@ -38,8 +38,7 @@ FEW = 4
 WIDEST = (
     64  # chains in a vector, where functions in NumPy are called: a call costs much, a row little
 )
-LONG = 60_000  # lines that LLVM reads, at a twentieth of a millisecond each
-LONGEST = 1_000_000  # the same, at a fortieth, as long code is made quickly
+LONGEST = 1_000_000  # lines that LLVM reads, at a fortieth of a millisecond each
 WORTH_A_THREAD = 3e-4  # seconds of a call from which on several are used
 
 
@@ -147,7 +146,7 @@ class _Code:
         self.lanes, self.memory, self.calls = lanes, emission.memory, emission.calls
         self.slots, self._arrays = emission.slots, emission.arrays  # they are read where they lie
         self.table = np.array([a.ctypes.data for a in emission.arrays], dtype=np.int64)
-        self._engine = compiled(written, quickly=lines > LONG)
+        self._engine = compiled(written)
         self.block = self._engine.get_function_address("block")
         self.places = dict(zip(("x", "logp", "gradient"), emission.places, strict=True))
 

@@ -23,15 +23,14 @@ def has(feature: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def compiled(source: str, *, quickly: bool = False) -> Any:
+def compiled(source: str) -> Any:
     """Make machine code of a module; functions have addresses as long as it is kept.
 
-    Modules that are written alike share it, as long as there are few others between.
-    ``quickly`` for code that does not gain from more than registers for its variables, or is so
-    long that a fifth off the time that it takes to run would not make up for waiting.
+    Modules that are written alike share it, as long as there are few others between. Functions are
+    written out where a call asks for it, and nowhere else.
     """
-    # Level 2 takes longer by a tenth to a fifth, for code that is as fast. So do, by much more, all
-    # passes over a module at level 1, which decide themselves what to write out where it is called.
+    # Of either part, level 2 takes longer by a tenth to a fifth, for code that is as fast. So do,
+    # by half, LLVM's passes over whole modules. Its new GVN ends the process for some programs.
     target = _target().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
     )
@@ -40,21 +39,14 @@ def compiled(source: str, *, quickly: bool = False) -> Any:
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.slp_vectorization = options.loop_vectorization = False
     passes = llvm.create_pass_builder(target, options)
-    manager = llvm.create_new_module_pass_manager()
-    if quickly:
-        manager.add_sroa_pass()
-        manager.add_new_gvn_pass()
-        manager.add_instruction_combine_pass()
-        manager.add_simplify_cfg_pass()
-    else:
-        manager.add_always_inliner_pass()
-        manager.add_global_dead_code_eliminate_pass()
-    manager.run(module, passes)
-    if not quickly:
-        simplified = passes.getFunctionPassManager()
-        for function in module.functions:
-            if not function.is_declaration:
-                simplified.run(function, passes)
+    written_out = llvm.create_new_module_pass_manager()
+    written_out.add_always_inliner_pass()
+    written_out.add_global_dead_code_eliminate_pass()
+    written_out.run(module, passes)
+    simplified = passes.getFunctionPassManager()
+    for function in module.functions:
+        if not function.is_declaration:
+            simplified.run(function, passes)
     engine = llvm.create_mcjit_compiler(module, target)
     engine.finalize_object()
     return engine

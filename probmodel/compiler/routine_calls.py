@@ -38,7 +38,7 @@ class Routines:
 
     def __init__(self, lanes: int) -> None:
         self._lanes = lanes
-        engine = self._engine = compiled(str(written(lanes)), quickly=True)
+        engine = self._engine = compiled(str(written(lanes)))
         self.evaluate = _function(engine, "evaluate", 3, 2)
         self.follow = _function(engine, "follow", 7, 3)
         self.move = _function(engine, "move", 6, 4)
@@ -46,7 +46,7 @@ class Routines:
     @cached_property
     def grow(self) -> Any:
         """That of the No-U-Turn sampler, which few runs need."""
-        self._trees = compiled(str(of_trees(self._lanes)), quickly=True)
+        self._trees = compiled(str(of_trees(self._lanes)))
         return _function(self._trees, "grow", 9, 5)
 
 
